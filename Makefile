@@ -1,0 +1,48 @@
+# make demo | test | check | bench | run : each sets up what it needs.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PORT ?= 8787
+
+.PHONY: install system check test test-only demo run bench fuzz soak clean
+
+install: $(VENV)/.installed
+
+$(VENV)/.installed: pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	touch $@
+
+# Programs that the tests talk to (a Redis server, a browser); installed through apt where we are root.
+system:
+	bash deploy/install-test-system.sh
+
+check: install
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m tests.support.house_rules
+
+test: install system check test-only
+
+test-only: install
+	$(BIN)/python -m pytest -q
+
+demo: install
+	$(BIN)/aisle demo --port $(PORT)
+
+run: install
+	$(BIN)/aisle serve --port $(PORT)
+
+bench: install
+	$(BIN)/python -m bench
+
+bench-%: install
+	$(BIN)/python -m bench.$(subst -,_,$*)
+
+fuzz: install
+	$(BIN)/python -m bench.fuzz
+
+clean:
+	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache

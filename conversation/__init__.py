@@ -1,0 +1,1 @@
+"""Durable objects: one serial object per conversation, with storage and alarms."""

@@ -1,0 +1,1 @@
+"""Accounts: keys, settings, feature flags and prompts, each with one typed schema."""

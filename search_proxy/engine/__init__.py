@@ -1,0 +1,1 @@
+"""The embedded search engine: text, postings, facets and storage on local files."""

@@ -1,0 +1,1 @@
+"""Feed importers: from a file in some shape to product documents."""

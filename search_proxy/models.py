@@ -1,0 +1,142 @@
+"""What a search asks and answers, inside the process.
+
+The HTTP faces translate to and from these values; every backend takes and returns them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from search_proxy.filters import Filter
+
+Document = Mapping[str, Any]
+"""A product as the merchant gave it: `{"_id", "productTitle", "price", ...}`. Free attributes are kept."""
+
+Hit = Mapping[str, Any]
+"""A document's returned attributes with `_id` and `_score` (None where nothing was ranked)."""
+
+FieldKind = Literal["string", "array", "number", "boolean"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FacetRange:
+    """A numeric bucket: `start` inclusive, `end` exclusive, None open."""
+
+    start: float | None = None
+    end: float | None = None
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FacetField:
+    """One field to count. `exclude_terms` are filter terms ignored for this field's own counts."""
+
+    name: str
+    kind: Literal["string", "array", "number"] = "string"
+    max_results: int | None = None
+    order: Literal["asc", "desc"] = "desc"
+    ranges: tuple[FacetRange, ...] = ()
+    exclude_terms: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FacetsRequest:
+    """The facets of one search."""
+
+    fields: tuple[FacetField, ...]
+    max_results: int = 100
+    order: Literal["asc", "desc"] = "desc"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SortField:
+    """One sort key; documents without the field go `missing`."""
+
+    name: str
+    order: Literal["asc", "desc"] = "desc"
+    missing: Literal["last", "first"] = "last"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchRequest:
+    """One search of one index.
+
+    `q` None or `"*"` browses: every document that passes the filter, in service order or by `sort_by`,
+    with `_score` None. `q=""` matches nothing. `filter` is the client's part ANDed with everybody else's.
+    """
+
+    index: str
+    q: str | None = None
+    limit: int = 10
+    offset: int = 0
+    filter: Filter | None = None
+    attributes_to_retrieve: tuple[str, ...] | None = None
+    facets: FacetsRequest | None = None
+    sort_by: tuple[SortField, ...] = ()
+    collapse: bool = True
+    explain: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchResult:
+    """What a search found.
+
+    `total_hits` counts after filters and collapse. `facets` is the wire form:
+    `{"color": {"red": {"count": 5}}, "price": {"min": 1, "max": 9, "avg": 4, "sum": 8, "count": 2}}`.
+    `universe_size` is how many documents passed the filter, before any ranking; None where unknown.
+    """
+
+    hits: tuple[Hit, ...]
+    total_hits: int
+    facets: Mapping[str, Mapping[str, Any]]
+    query: str | None
+    limit: int
+    offset: int
+    processing_time_ms: float
+    universe_size: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FieldInfo:
+    """A field of an index as the facet context shows it; `top_values` are `(value, documents)`."""
+
+    name: str
+    kind: FieldKind
+    documents: int
+    distinct: int = 0
+    top_values: tuple[tuple[str, int], ...] = ()
+    minimum: float | None = None
+    maximum: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexDescription:
+    """What an index is: size, fields, which of them names the category, and its generation.
+
+    `generation` changes with every committed write.
+    """
+
+    index: str
+    documents: int
+    products: int
+    fields: tuple[FieldInfo, ...]
+    category_field: str | None
+    language: str
+    generation: str
+
+    def field(self, name: str) -> FieldInfo | None:
+        """Return the field of that name, or None."""
+        return next((field for field in self.fields if field.name == name), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundDocument:
+    """A document asked for by id; `document` is None where the index has none of that id."""
+
+    id: str
+    document: Document | None
+
+
+Documents = Sequence[Document]

@@ -1,0 +1,5 @@
+"""Runs."""
+
+
+class RunRegistry:
+    """Runs by id."""

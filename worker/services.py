@@ -1,0 +1,39 @@
+"""Every swappable part of the worker, typed by its Protocol."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from search_proxy.accounts.settings_schema import SettingsReader
+from search_proxy.backend import CatalogWriter, SearchBackend
+from search_proxy.binding import SearchBinding
+from worker.llm.language_model import LanguageModel
+from worker.planning.planner import Planner
+from worker.run import RunRegistry
+from worker.settings import Settings
+
+
+class WaitUntil(Protocol):
+    """Keeps work going after the response; drained on shutdown within a bound."""
+
+    def __call__(self, work: Coroutine[Any, Any, None], *, name: str) -> None:
+        """Start `work` in the application's group; its failure is logged, never raised."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Services:
+    """The parts that one process runs with."""
+
+    settings: Settings
+    accounts: SettingsReader
+    backend: SearchBackend
+    catalog: CatalogWriter
+    search: SearchBinding
+    planner: Planner
+    catalog_planner: Planner
+    model: LanguageModel | None
+    runs: RunRegistry
+    wait_until: WaitUntil

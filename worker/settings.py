@@ -1,0 +1,72 @@
+"""The process's settings: one frozen model, read once from the environment, passed down by value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+
+_ALIASES = {
+    "gemini_api_key": ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
+}
+
+
+class SettingsError(ValueError):
+    """A setting has a value that cannot be used."""
+
+
+class Settings(BaseModel):
+    """Settings of one process; every field is `AISLE_<NAME>` in the environment."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    data_dir: Path = Path(".aisle")
+    host: str = "127.0.0.1"
+    port: int = Field(default=8787, ge=0, le=65535)
+    environment: str = "dev"
+    demo: bool = False
+
+    gemini_api_key: SecretStr | None = None
+    gemini_base_url: str | None = None
+    gemini_api_version: str = "v1beta"
+    gemini_client: Literal["sdk", "rest"] = "rest"
+    model: str = "gemini-3.5-flash-lite"
+    model_wire: Literal["structured", "function_call", "parallel_calls", "partial_args"] = "structured"
+    max_model_streams: int = Field(default=256, ge=1, le=4096)
+
+    model_first_chunk_seconds: float = Field(default=2.5, gt=0)
+    model_gap_seconds: float = Field(default=1.5, gt=0)
+    model_total_seconds: float = Field(default=8.0, gt=0)
+
+    run_grace_seconds: float = Field(default=2.0, ge=0)
+    run_retention_seconds: float = Field(default=60.0, ge=0)
+    search_timeout_seconds: float = Field(default=5.0, gt=0)
+    sse_ping_seconds: float = Field(default=15.0, gt=0)
+    sse_send_timeout_seconds: float = Field(default=20.0, gt=0)
+    shutdown_grace_seconds: float = Field(default=10.0, ge=0)
+
+    @classmethod
+    def from_env(cls, environ: Mapping[str, str], **overrides: Any) -> Settings:
+        """Read `AISLE_*` (and the Gemini key's usual names); `overrides` win over the environment.
+
+        Raises:
+            SettingsError: A value is unusable or an `AISLE_*` name is unknown; the message names it.
+        """
+        values: dict[str, Any] = {}
+        for name, value in environ.items():
+            if name.startswith("AISLE_") and value != "":
+                values[name.removeprefix("AISLE_").lower()] = value
+        for field, names in _ALIASES.items():
+            values.setdefault(field, next((environ[name] for name in names if environ.get(name)), None))
+        values |= {key: value for key, value in overrides.items() if value is not None}
+        unknown = sorted(set(values) - set(cls.model_fields))
+        if unknown:
+            raise SettingsError(f"unknown setting AISLE_{unknown[0].upper()}")
+        try:
+            return cls.model_validate(values)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            name = ".".join(str(part) for part in first["loc"])
+            raise SettingsError(f"AISLE_{name.upper()}: {first['msg']}") from error
