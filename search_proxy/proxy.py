@@ -51,7 +51,12 @@ class SearchProxy:
     async def _visible_ids(self, caller: Caller, index: str, ids: Sequence[str]) -> frozenset[str]:
         wanted = merge_filters(caller.forced_filter, InFilter(field="_id", values=tuple(ids)))
         request = SearchRequest(
-            index=index, q=None, limit=len(ids), filter=wanted, attributes_to_retrieve=("_id",), collapse=False
+            index=index,
+            q=None,
+            limit=len(ids),
+            filter=wanted,
+            attributes_to_retrieve=("_id",),
+            collapse=False,
         )
         result = await self._backend.search(caller.account_id, request)
         return frozenset(str(hit["_id"]) for hit in result.hits)

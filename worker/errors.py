@@ -1,13 +1,13 @@
 """What can go wrong in the worker, with the status and code a client sees.
 
-    WorkerError                 status, code
-    ├── InvalidRequest          400 invalid_argument      the payload is wrong; the message says where
-    ├── FeatureDisabled         400 feature_disabled      the account has not switched this on
-    ├── NotFound                404 not_found             no such run, document or conversation
-    ├── PayloadTooLarge         413 payload_too_large
-    ├── UpstreamFailed          502 upstream_failed       search or model could not answer
-    │   └── PlanningFailed      502 planning_failed       no plan, by model or rules
-    └── DeadlineExceeded        504 deadline_exceeded
+WorkerError                 status, code
+├── InvalidRequest          400 invalid_argument      the payload is wrong; the message says where
+├── FeatureDisabled         400 feature_disabled      the account has not switched this on
+├── NotFound                404 not_found             no such run, document or conversation
+├── PayloadTooLarge         413 payload_too_large
+├── UpstreamFailed          502 upstream_failed       search or model could not answer
+│   └── PlanningFailed      502 planning_failed       no plan, by model or rules
+└── DeadlineExceeded        504 deadline_exceeded
 """
 
 from __future__ import annotations
