@@ -12,7 +12,7 @@ from search_proxy.models import Document, FoundDocument, IndexDescription, Searc
 
 
 class SearchBackend(Protocol):
-    """Searches the indexes of every account; the account is always an argument, never read from a request body."""
+    """Searches the indexes of every account; the account is an argument, never read from a body."""
 
     async def search(self, account_id: str, request: SearchRequest) -> SearchResult:
         """Return one page of hits, with totals and facets that agree with each other.
@@ -54,7 +54,7 @@ class CatalogWriter(Protocol):
     """Writes documents; a write is searchable when the call returns, in this process at once."""
 
     async def add_documents(self, account_id: str, index: str, documents: Sequence[Document]) -> int:
-        """Add or replace documents by `_id` in one commit, creating the index; return how many were written."""
+        """Add or replace documents by `_id` in one commit, creating the index; return the number written."""
         ...
 
     async def delete_documents(self, account_id: str, index: str, ids: Sequence[str]) -> int:

@@ -103,8 +103,9 @@ ModelEvent = TextDelta | FunctionCall | PartialArgument | FunctionCallEnd | Usag
 class ModelError(Exception):
     """A model call failed.
 
-    `kind` is one of `rate_limited, unavailable, invalid_key, invalid_request, not_found, blocked,
-    timeout, disconnected, incomplete, protocol, breaker_open, budget_spent`. `retry_after_seconds` is what the server asked for.
+    `kind` is one of `rate_limited, unavailable, invalid_key, invalid_request, not_found, blocked, timeout,
+    disconnected, incomplete, protocol, breaker_open, budget_spent`. `retry_after_seconds` is what the
+    server asked for.
     """
 
     def __init__(
