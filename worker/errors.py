@@ -7,6 +7,7 @@ WorkerError                 status, code
 ├── PayloadTooLarge         413 payload_too_large
 ├── UpstreamFailed          502 upstream_failed       search or model could not answer
 │   └── PlanningFailed      502 planning_failed       no plan, by model or rules
+├── ShuttingDown            503 shutting_down         this process takes no new work
 └── DeadlineExceeded        504 deadline_exceeded
 """
 
@@ -67,6 +68,14 @@ class PlanningFailed(UpstreamFailed):
     """There is no plan, by model or by rules."""
 
     code = "planning_failed"
+
+
+class ShuttingDown(WorkerError):
+    """This process takes no new work."""
+
+    status = 503
+    code = "shutting_down"
+    retryable = True
 
 
 class DeadlineExceeded(WorkerError):

@@ -1,5 +1,158 @@
-"""Runs."""
+"""A run: one answer being made, owned by the application and not by any response.
+
+Its events are numbered and kept in a bounded log; responses subscribe, read at their own pace, and may come
+back for what they missed. When the last subscriber has been gone for the grace, the run is cancelled, model
+call and all (docs/decisions/0003-runs-are-owned-by-the-application.md).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections import deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from enum import StrEnum
+from typing import Any
+
+from worker.errors import WorkerError
+from worker.events import Event, EventName
+
+logger = logging.getLogger(__name__)
+
+MAX_LOG_EVENTS = 4096
+"""A run emits some ten events and a summary in pieces; this is far above any real answer."""
+MAX_LOG_BYTES = 8 * 1024 * 1024
+"""Six categories of 100 large hits stay under 4 MiB."""
 
 
-class RunRegistry:
-    """Runs by id."""
+class Outcome(StrEnum):
+    """How a run ended."""
+
+    OK = "ok"
+    DEGRADED = "degraded"
+    ERROR = "error"
+    CANCELED = "canceled"
+
+
+class EventsLost(Exception):
+    """A subscriber asked for events that the bounded log no longer has."""
+
+
+class Run:
+    """One answer being made: its log of events, its subscribers, and its end.
+
+    `stopped_because` says why a run was cancelled: `client_gone`, `stopped` or `shutting_down`.
+    """
+
+    def __init__(self, *, account_id: str, index: str, end_event: EventName = EventName.STREAM_END) -> None:
+        self.id = secrets.token_hex(12)
+        self.account_id = account_id
+        self.index = index
+        self.stopped_because: str | None = None
+        self.finished = False
+        self.subscribers = 0
+        self.log_bytes = 0
+        self._end_event = end_event
+        self._log: deque[Event] = deque()
+        self._next_seq = 1
+        self._news = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self._error_event: Callable[[str, str, bool], None] = self._emit_delta_error
+
+    def emit(self, name: EventName, data: Mapping[str, Any]) -> None:
+        """Append an event and wake every subscriber; nothing is accepted after the end."""
+        if self.finished:
+            return
+        event = Event.of(self._next_seq, name, data)
+        self._next_seq += 1
+        self._log.append(event)
+        self.log_bytes += len(event.json)
+        while len(self._log) > MAX_LOG_EVENTS or self.log_bytes > MAX_LOG_BYTES and len(self._log) > 1:
+            self.log_bytes -= len(self._log.popleft().json)
+        news, self._news = self._news, asyncio.Event()
+        news.set()
+
+    def has_events_after(self, seq: int) -> bool:
+        """Return whether a subscriber that saw `seq` last would get anything, now or later."""
+        return not self.finished or seq < self._next_seq - 1
+
+    @property
+    def last_seq(self) -> int:
+        """The number of the newest event, 0 before the first."""
+        return self._next_seq - 1
+
+    def pending_after(self, seq: int) -> list[Event]:
+        """Return the events after `seq` that are there already.
+
+        Raises:
+            EventsLost: Some of them have left the bounded log.
+        """
+        if not self._log or self._log[-1].seq <= seq:
+            return []
+        first = self._log[0].seq
+        if seq + 1 < first:
+            raise EventsLost(f"event {seq + 1} of run {self.id} is no longer kept")
+        return [self._log[position] for position in range(seq + 1 - first, len(self._log))]
+
+    async def wait_for_news(self, seq: int) -> None:
+        """Return when an event after `seq` is there or the run has ended."""
+        while not self.finished and self.last_seq <= seq:
+            await self._news.wait()
+
+    async def events(self, after: int = 0) -> AsyncIterator[Event]:
+        """Yield every event after `after`, as they come, until the end."""
+        seq = after
+        while True:
+            for event in self.pending_after(seq):
+                seq = event.seq
+                yield event
+            if self.finished and seq >= self.last_seq:
+                return
+            await self.wait_for_news(seq)
+
+    def stop(self, because: str) -> None:
+        """Cancel the run's work at once; its subscribers still get the end event."""
+        if self.finished or self.stopped_because is not None:
+            return
+        self.stopped_because = because
+        if self._task is not None:
+            self._task.cancel()
+
+    async def execute(self, work: Callable[[Run], Awaitable[None]]) -> None:
+        """Do the work and emit the end event, however the work ends."""
+        self._task = asyncio.current_task()
+        try:
+            if self.stopped_because is None:
+                await work(self)
+        except asyncio.CancelledError:
+            if self.stopped_because == "shutting_down":
+                self._error_event("shutting_down", "the server is restarting; please ask again", True)
+            elif self.stopped_because is None:
+                raise
+        except Exception as error:  # noqa: BLE001 - the stream's edge: every failure becomes an event
+            self._report(error)
+        finally:
+            self.emit(self._end_event, {})
+            self.finished = True
+            self._news.set()
+            self._task = None
+
+    def _report(self, error: BaseException) -> None:
+        while isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        if isinstance(error, WorkerError):
+            self._error_event(error.code, error.message, error.retryable)
+        else:
+            logger.error("run_failed", exc_info=error, extra={"run_id": self.id})
+            self._error_event("internal", "something went wrong on our side", True)
+
+    def speak_converse(self) -> None:
+        """Send failures as the conversation stream's `error` event instead of `delta.error`."""
+        self._error_event = lambda code, message, retryable: self.emit(
+            EventName.ERROR, {"code": code, "message": message, "stage": "run", "retryable": retryable}
+        )
+
+    def _emit_delta_error(self, code: str, message: str, retryable: bool) -> None:
+        error = {"code": code, "message": message, "stage": "run", "retryable": retryable}
+        self.emit(EventName.DELTA, {"error": error})

@@ -11,7 +11,7 @@ from search_proxy.backend import CatalogWriter, SearchBackend
 from search_proxy.binding import SearchBinding
 from worker.llm.language_model import LanguageModel
 from worker.planning.planner import Planner
-from worker.run import RunRegistry
+from worker.run_registry import RunRegistry
 from worker.settings import Settings
 
 

@@ -42,6 +42,7 @@ class Settings(BaseModel):
 
     run_grace_seconds: float = Field(default=2.0, ge=0)
     run_retention_seconds: float = Field(default=60.0, ge=0)
+    run_total_seconds: float = Field(default=30.0, gt=0)
     search_timeout_seconds: float = Field(default=5.0, gt=0)
     sse_ping_seconds: float = Field(default=15.0, gt=0)
     sse_send_timeout_seconds: float = Field(default=20.0, gt=0)

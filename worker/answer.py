@@ -1,0 +1,101 @@
+"""What one answer has become so far: kept for its receipt, its log line and its cache entry."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from search_proxy.models import SearchResult
+from worker.category_search import CategoryHits
+from worker.planning.plan import PlanDecision, PlanReport, PlanSource, TokenUsage
+from worker.request import AgenticRequest
+from worker.run import Outcome
+from worker.timing import Stage, Timings
+
+
+@dataclass(slots=True, kw_only=True)
+class Answer:
+    """The parts of an answer as they come in; filled by the flow, read at its end."""
+
+    request: AgenticRequest
+    run_id: str
+    timings: Timings = field(default_factory=Timings)
+    source: PlanSource = PlanSource.CATALOG
+    initial: SearchResult | None = None
+    categories: list[CategoryHits] = field(default_factory=list)
+    complements: list[str] = field(default_factory=list)
+    plan_summary: list[str] = field(default_factory=list)
+    summary: list[str] = field(default_factory=list)
+    decision: PlanDecision = field(default_factory=PlanDecision)
+    degraded: str | None = None
+    plan_report: PlanReport | None = None
+    summary_usage: TokenUsage = field(default_factory=TokenUsage)
+    ungrounded_links: int = 0
+    cache_tier: str | None = None
+    prompt_version: str = "base"
+    warnings: list[str] = field(default_factory=list)
+    outcome: Outcome = Outcome.ERROR
+
+    def tokens(self) -> dict[str, int]:
+        """Return what both model calls used, together."""
+        planned = self.plan_report.usage if self.plan_report else TokenUsage()
+        return {
+            "input": planned.input + self.summary_usage.input,
+            "output": planned.output + self.summary_usage.output,
+            "thoughts": planned.thoughts + self.summary_usage.thoughts,
+            "cached": planned.cached + self.summary_usage.cached,
+        }
+
+    def receipt(self) -> dict[str, Any]:
+        """Return the receipt that the last delta carries. Source: docs/wire-format.md."""
+        return {
+            "runId": self.run_id,
+            "source": self.source.value,
+            "strategy": self.decision.strategy.value if self.decision.strategy else None,
+            "promptVersion": self.prompt_version,
+            "settingsVersion": self.request.settings_version,
+            "cacheTier": self.cache_tier,
+            "model": self.plan_report.model if self.plan_report else None,
+            "timings": self.timings.milliseconds(),
+            "tokens": self.tokens(),
+            "warnings": self.all_warnings(),
+        }
+
+    def all_warnings(self) -> list[str]:
+        """Return what went less than well, for people who look closely."""
+        planned = self.plan_report.warnings if self.plan_report else ()
+        return [*([f"degraded: {self.degraded}"] if self.degraded else []), *planned, *self.warnings]
+
+    def log_fields(self) -> Mapping[str, Any]:
+        """Return the facts of the completion line; the query only as a hash."""
+        request = self.request
+        return {
+            "schema": 1,
+            "run_id": self.run_id,
+            "request_id": request.caller.request_id,
+            "account": request.caller.account_id,
+            "index": request.index,
+            "query_hash": hashlib.sha256(request.query.encode(errors="replace")).hexdigest()[:16],
+            "source": self.source.value,
+            "outcome": self.outcome.value,
+            "strategy": self.decision.strategy.value if self.decision.strategy else None,
+            "model": self.plan_report.model if self.plan_report else None,
+            "prompt_version": self.prompt_version,
+            "settings_version": request.settings_version,
+            "cache_tier": self.cache_tier,
+            "categories": len(self.categories),
+            "total_hits": self.initial.total_hits if self.initial else None,
+            "filters_dropped": sum(1 for found in self.categories if found.dropped_filter is not None),
+            "category_errors": sum(1 for found in self.categories if found.error is not None),
+            "ungrounded_links": self.ungrounded_links,
+            "degraded": self.degraded,
+            "warnings": self.all_warnings(),
+            "tokens": self.tokens(),
+            "timings": self.timings.milliseconds(),
+        }
+
+    def first_category(self) -> None:
+        """Note the moment at which the first category was sent."""
+        self.timings.mark(Stage.TIME_TO_FIRST_CATEGORY)

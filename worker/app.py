@@ -1,0 +1,71 @@
+"""Builds the ASGI application: the gateway outside, the worker's own routes behind it.
+
+The two talk through the service bindings alone, so that they can be taken apart and run as two.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
+
+from fastapi import FastAPI
+
+from search_proxy.edge_services import EdgeServices
+from search_proxy.errors import SearchError
+from search_proxy.gateway import create_gateway
+from search_proxy.pages.routes import page_router
+from worker.errors import WorkerError
+from worker.replies import search_error_response, worker_error_response
+from worker.routes import router
+from worker.services import Services
+
+OpenServices = Callable[[], AbstractAsyncContextManager[Services]]
+
+
+class InProcessAgenticBinding:
+    """Hands the gateway's requests to the worker's application in this process."""
+
+    def __init__(self, app: FastAPI) -> None:
+        self._app = app
+
+    async def fetch(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer one authenticated request."""
+        await self._app(scope, receive, send)
+
+
+def create_worker() -> FastAPI:
+    """Return the worker's own application; `app.state.services` is set before its first request."""
+    app = FastAPI(title="aisle worker", openapi_url=None, docs_url=None, redoc_url=None)
+    app.include_router(router)
+    app.add_exception_handler(WorkerError, worker_error_response)
+    app.add_exception_handler(SearchError, search_error_response)
+    return app
+
+
+def create_app(open_services: OpenServices) -> FastAPI:
+    """Return the whole application; its lifespan opens and closes the services.
+
+    `app.state.drain(seconds)` ends open runs after that time and refuses new ones.
+    """
+    worker = create_worker()
+
+    @asynccontextmanager
+    async def open_edge() -> AsyncIterator[EdgeServices]:
+        async with open_services() as services:
+            worker.state.services = services
+            app.state.drain = services.runs.drain
+            # What start-up has made stays until the end: the collector need not look at it again.
+            gc.freeze()
+            yield EdgeServices(
+                accounts=services.accounts,
+                search=services.search,
+                backend=services.backend,
+                catalog=services.catalog,
+                agentic=InProcessAgenticBinding(worker),
+                demo=services.settings.demo,
+            )
+
+    app = create_gateway(open_edge, extra_routers=[page_router()])
+    return app

@@ -1,0 +1,84 @@
+"""`aisle`: the one command. Sub-commands of the other packages register themselves here."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+from collections.abc import Sequence
+
+from search_proxy import catalog_commands
+from worker import ask, demo
+from worker.app import create_app
+from worker.bootstrap import open_services
+from worker.logs import configure_logs
+from worker.serve import serve
+from worker.settings import Settings, SettingsError
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Run one command and exit with its status."""
+    args = _parser().parse_args(argv)
+    overrides = {name: getattr(args, name, None) for name in ("data_dir", "host", "port")}
+    try:
+        settings = Settings.from_env(os.environ, **overrides)
+    except SettingsError as error:
+        sys.stderr.write(f"aisle: {error}\n")
+        sys.exit(2)
+    configure_logs()
+    try:
+        sys.exit(args.start(args, settings))
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="aisle", description="An edge worker for agentic commerce search.")
+    parser.add_argument("--data-dir", help="where indexes and databases live (default: .aisle)")
+    parser.set_defaults(start=_with_services)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    server = commands.add_parser("serve", help="serve the API and the storefront page")
+    _listen_options(server)
+    server.set_defaults(start=_serve)
+
+    shop = commands.add_parser("demo", help="load the sample store and serve it, open on the loopback")
+    _listen_options(shop)
+    shop.set_defaults(start=_demo)
+
+    ask.register(commands)
+    catalog_commands.register(commands)
+    return parser
+
+
+def _listen_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--host", help="address to listen on (default: 127.0.0.1)")
+    parser.add_argument("--port", type=int, help="port to listen on (default: 8787)")
+
+
+def _serve(_: argparse.Namespace, settings: Settings) -> int:
+    serve(create_app(lambda: open_services(settings)), settings)
+    return 0
+
+
+def _demo(args: argparse.Namespace, settings: Settings) -> int:
+    settings = settings.model_copy(update={"demo": True})
+    asyncio.run(_load_sample_store(settings))
+    return _serve(args, settings)
+
+
+def _with_services(args: argparse.Namespace, settings: Settings) -> int:
+    """Run a command that works on the local data, without a server."""
+
+    async def run() -> int:
+        async with open_services(settings) as services:
+            status: int = await args.run(args, services)
+            return status
+
+    return asyncio.run(run())
+
+
+async def _load_sample_store(settings: Settings) -> None:
+    async with open_services(settings) as services:
+        await demo.load_sample_store(services)

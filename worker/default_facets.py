@@ -1,0 +1,52 @@
+"""Chooses the facets that come with the first hits when the client names none."""
+
+from __future__ import annotations
+
+from search_proxy.models import FacetField, FacetsRequest, FieldInfo, IndexDescription
+
+MAX_FACETS = 6
+"""More than a storefront shows beside its results."""
+MAX_DISTINCT = 200
+"""A field with more values than this is an identifier or a text, not a choice."""
+
+_NEVER = {
+    "_id",
+    "parentProductId",
+    "productTitle",
+    "variantTitle",
+    "variantImageUrl",
+    "description",
+    "currency",
+}
+_FIRST = ("brand", "color", "colour", "size", "material")
+
+
+def default_facets(description: IndexDescription) -> FacetsRequest | None:
+    """Return the category, price and the best-covered choices of the index, or None when it has none."""
+    chosen = sorted(
+        (field for field in description.fields if _is_choice(field)),
+        key=lambda field: (_rank(field, description), -field.documents, field.name),
+    )
+    facets = [
+        FacetField(name=field.name, kind="array" if field.kind == "array" else "string", max_results=20)
+        for field in chosen[: MAX_FACETS - 1]
+    ]
+    price = description.field("price")
+    if price is not None and price.kind == "number":
+        facets.append(FacetField(name="price", kind="number"))
+    return FacetsRequest(fields=tuple(facets)) if facets else None
+
+
+def _is_choice(field: FieldInfo) -> bool:
+    return (
+        field.name not in _NEVER
+        and field.kind in ("string", "array")
+        and 2 <= field.distinct <= MAX_DISTINCT
+        and not field.name.startswith("_")
+    )
+
+
+def _rank(field: FieldInfo, description: IndexDescription) -> int:
+    if field.name == description.category_field:
+        return 0
+    return 1 + _FIRST.index(field.name) if field.name in _FIRST else 1 + len(_FIRST)

@@ -1,0 +1,156 @@
+"""Turns a valid payload, the account's settings and the index into what one answer needs.
+
+Everything that a client can get wrong is found here, before the first byte.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import orjson
+
+from search_proxy.accounts.settings_schema import IndexSettings, SettingsSnapshot
+from search_proxy.caller import Caller
+from search_proxy.errors import InvalidSearch, UnknownField
+from search_proxy.filters import (
+    AndFilter,
+    Filter,
+    FilterSyntaxError,
+    NotFilter,
+    OrFilter,
+    merge_filters,
+    parse_filter,
+)
+from search_proxy.models import IndexDescription, SearchRequest
+from search_proxy.search_payload import read_search
+from worker.default_facets import default_facets
+from worker.errors import FeatureDisabled, InvalidRequest
+from worker.payload import MAX_CATEGORIES, AgenticPayload, clean_query
+
+ALWAYS_KNOWN_FIELDS = frozenset(
+    {"_id", "parentProductId", "productTitle", "variantTitle", "variantImageUrl", "price", "currency"}
+    | {"description", "productCollections"}
+)
+"""Fields of every product, which a filter may name even where no document has them yet."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgenticRequest:
+    """One agentic question, checked.
+
+    `initial` is the first search with the client's filter in it; `category` is the template of the others.
+    """
+
+    caller: Caller
+    index: str
+    query: str
+    settings: IndexSettings
+    settings_version: int
+    description: IndexDescription
+    initial: SearchRequest
+    category: SearchRequest
+    max_categories: int
+    clickable_summary: bool
+    suggest_filters: bool
+    user_id: str | None = None
+    session_id: str | None = None
+
+
+def build_request(
+    caller: Caller,
+    index: str,
+    payload: AgenticPayload,
+    snapshot: SettingsSnapshot,
+    description: IndexDescription,
+) -> AgenticRequest:
+    """Combine what was asked with what the account allows.
+
+    Raises:
+        FeatureDisabled: The account has not switched agentic search on.
+        InvalidRequest: A filter, a facet or another search setting is wrong; the message says where.
+    """
+    settings = snapshot.settings
+    if not settings.feature_flags.agentic_search:
+        raise FeatureDisabled(f"agentic search is not enabled for index {index!r}; ask the account's owner")
+    query = clean_query(payload.q)
+    initial = _initial_search(index, query, payload, description)
+    config = settings.agentic_config
+    category = replace(
+        initial,
+        limit=payload.category_result_limit or config.category_result_limit,
+        offset=0,
+        facets=None,
+        sort_by=(),
+    )
+    return AgenticRequest(
+        caller=caller,
+        index=index,
+        query=query,
+        settings=settings,
+        settings_version=snapshot.version,
+        description=description,
+        initial=initial,
+        category=category,
+        max_categories=min(payload.max_categories or config.max_categories, MAX_CATEGORIES),
+        clickable_summary=payload.clickable_summary,
+        suggest_filters=payload.suggest_filters,
+        user_id=payload.user_id,
+        session_id=payload.session_id,
+    )
+
+
+def check_filter_fields(filter_tree: Filter, description: IndexDescription, where: str) -> None:
+    """Refuse a filter over a field that the index does not have.
+
+    Raises:
+        InvalidRequest: Names the field and what the index has.
+    """
+    known = {field.name for field in description.fields} | ALWAYS_KNOWN_FIELDS
+    for name in filter_field_names(filter_tree):
+        if name not in known:
+            raise InvalidRequest(str(UnknownField(name, sorted(known), where=where)))
+
+
+def filter_field_names(filter_tree: Filter) -> Iterator[str]:
+    """Yield the field of every leaf, left to right."""
+    pending: list[Filter] = [filter_tree]
+    while pending:
+        node = pending.pop()
+        match node:
+            case AndFilter(left, right) | OrFilter(left, right):
+                pending += [right, left]
+            case NotFilter(operand):
+                pending.append(operand)
+            case _:
+                yield node.field
+
+
+def _initial_search(
+    index: str, query: str, payload: AgenticPayload, description: IndexDescription
+) -> SearchRequest:
+    initial = _search_settings(index, payload.search_settings or {})
+    if initial.filter is not None:
+        check_filter_fields(initial.filter, description, "searchSettings.filter")
+    if payload.filter is not None:
+        try:
+            own = parse_filter(payload.filter)
+        except FilterSyntaxError as error:
+            raise InvalidRequest(f"filter: {error}") from error
+        check_filter_fields(own, description, "filter")
+        initial = replace(initial, filter=merge_filters(own, initial.filter))
+    facets = initial.facets or default_facets(description)
+    return replace(initial, q=query, facets=facets)
+
+
+def _search_settings(index: str, values: dict[str, Any]) -> SearchRequest:
+    if "q" in values:
+        raise InvalidRequest("searchSettings.q: the query stands in q, not in searchSettings")
+    try:
+        request = read_search(index, orjson.dumps(values))
+    except InvalidSearch as error:
+        raise InvalidRequest(f"searchSettings: {error}") from error
+    if "attributesToRetrieve" not in values:
+        return replace(request, attributes_to_retrieve=None)
+    return request

@@ -1,0 +1,149 @@
+"""The worker's HTTP routes: agentic search, and the runs behind it.
+
+Who asks is settled: the gateway has put `caller` and `settings` into the request's trusted state.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Depends, Request
+from starlette.responses import Response
+
+from search_proxy.accounts.settings_schema import SettingsSnapshot
+from search_proxy.caller import Caller
+from worker.agentic_search import AgenticSearch
+from worker.aggregate import aggregate
+from worker.errors import InvalidRequest, NotFound, PayloadTooLarge, ShuttingDown
+from worker.payload import MAX_PAYLOAD_BYTES, AgenticPayload, read_json, read_query_parameters
+from worker.replies import json_response
+from worker.request import AgenticRequest, build_request
+from worker.run import Run
+from worker.services import Services
+from worker.sse import RunStream
+
+router = APIRouter(prefix="/api/v1/indexes/{index}")
+
+MAX_BODY_BYTES = 2 * MAX_PAYLOAD_BYTES
+"""A JSON body that wraps base64 is a third larger than what it holds."""
+
+
+def services_of(request: Request) -> Services:
+    """Return the parts that this process runs with."""
+    services: Services = request.app.state.services
+    return services
+
+
+def caller_of(request: Request) -> Caller:
+    """Return who the gateway says is asking."""
+    caller: Caller = request.state.caller
+    return caller
+
+
+def settings_of(request: Request) -> SettingsSnapshot:
+    """Return the settings that the gateway read for this request."""
+    snapshot: SettingsSnapshot = request.state.settings
+    return snapshot
+
+
+_Services = Annotated[Services, Depends(services_of)]
+_Caller = Annotated[Caller, Depends(caller_of)]
+_Settings = Annotated[SettingsSnapshot, Depends(settings_of)]
+
+
+@router.get("/agentic-search")
+@router.get("/agentic-search/stream")
+async def get_agentic_search(
+    index: str, request: Request, services: _Services, caller: _Caller, settings: _Settings
+) -> Response:
+    """Stream an agentic search; with `Last-Event-ID`, go on with the run that the id names, or answer 204."""
+    last_event_id = request.headers.get("last-event-id")
+    if last_event_id:
+        return _resume(services, caller, index, last_event_id)
+    names = [name for name, _ in request.query_params.multi_items()]
+    doubled = next((name for name in names if names.count(name) > 1), None)
+    if doubled is not None:
+        raise InvalidRequest(f"{doubled!r} is given more than once")
+    payload = read_query_parameters(dict(request.query_params))
+    return _stream(services, await _build(services, caller, index, payload, settings))
+
+
+@router.post("/agentic-search")
+async def post_agentic_search(
+    index: str, request: Request, services: _Services, caller: _Caller, settings: _Settings
+) -> Response:
+    """Answer an agentic search as one JSON object, or streamed for `Accept: text/event-stream`."""
+    payload = read_json(await _body(request))
+    agentic = await _build(services, caller, index, payload, settings)
+    if "text/event-stream" in request.headers.get("accept", ""):
+        return _stream(services, agentic)
+    run = _start(services, agentic)
+    answer = await aggregate(run, services.runs, request.receive)
+    return json_response(answer, headers={"x-aisle-run-id": run.id})
+
+
+@router.get("/runs/{run_id}")
+async def get_run(
+    index: str, run_id: str, request: Request, services: _Services, caller: _Caller
+) -> Response:
+    """Stream a run that is under way, from the event after `Last-Event-ID` or its beginning; else 204."""
+    return _resume(services, caller, index, request.headers.get("last-event-id") or f"{run_id}-0")
+
+
+@router.delete("/runs/{run_id}")
+async def delete_run(index: str, run_id: str, services: _Services, caller: _Caller) -> Response:
+    """Stop a run at once, model call included."""
+    run = services.runs.find(run_id, caller.account_id)
+    if run is None or run.index != index:
+        raise NotFound(f"run {run_id!r} does not exist")
+    run.stop("stopped")
+    return Response(status_code=204)
+
+
+async def _build(
+    services: Services, caller: Caller, index: str, payload: AgenticPayload, settings: SettingsSnapshot
+) -> AgenticRequest:
+    if services.runs.draining:
+        raise ShuttingDown("the server is restarting; please ask again")
+    description = await services.search.describe_index(caller, index)
+    return build_request(caller, index, payload, settings, description)
+
+
+def _start(services: Services, agentic: AgenticRequest) -> Run:
+    run = Run(account_id=agentic.caller.account_id, index=agentic.index)
+    services.runs.start(run, AgenticSearch(services, agentic, run))
+    return run
+
+
+def _stream(services: Services, agentic: AgenticRequest) -> Response:
+    return _stream_of(services, _start(services, agentic), after=0)
+
+
+def _resume(services: Services, caller: Caller, index: str, last_event_id: str) -> Response:
+    run_id, _, seq = last_event_id.rpartition("-")
+    run = services.runs.find(run_id, caller.account_id)
+    if run is None or run.index != index or not seq.isdecimal() or not run.has_events_after(int(seq)):
+        # A browser takes 204 as the end; anything else would make it ask, and bill, again.
+        return Response(status_code=204)
+    return _stream_of(services, run, after=int(seq))
+
+
+def _stream_of(services: Services, run: Run, *, after: int) -> Response:
+    settings = services.settings
+    return RunStream(
+        run,
+        services.runs,
+        after=after,
+        ping_seconds=settings.sse_ping_seconds,
+        send_timeout_seconds=settings.sse_send_timeout_seconds,
+        headers={"x-aisle-run-id": run.id},
+    )
+
+
+async def _body(request: Request) -> bytes:
+    body = bytearray()
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > MAX_BODY_BYTES:
+            raise PayloadTooLarge(f"the body has more than {MAX_BODY_BYTES} bytes")
+    return bytes(body)

@@ -1,0 +1,113 @@
+"""The application's runs: started here, found again here, stopped here.
+
+One task group holds them all, so that none outlives the application and none is lost.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+from worker.run import Run
+
+MAX_FINISHED_RUNS = 2000
+MAX_FINISHED_BYTES = 64 * 1024 * 1024
+"""What finished runs may keep for late readers, together."""
+
+
+class RunRegistry:
+    """Runs by id: the active ones, and for a while the finished ones.
+
+    Made by `open_run_registry`; `grace_seconds` is how long a run works on with nobody listening.
+    """
+
+    def __init__(self, group: asyncio.TaskGroup, *, grace_seconds: float, retention_seconds: float) -> None:
+        self._group = group
+        self._grace_seconds = grace_seconds
+        self._retention_seconds = retention_seconds
+        self._active: dict[str, Run] = {}
+        self._finished: OrderedDict[str, Run] = OrderedDict()
+        self._finished_bytes = 0
+        self._draining = False
+
+    @property
+    def active(self) -> int:
+        """How many runs are working."""
+        return len(self._active)
+
+    @property
+    def draining(self) -> bool:
+        """Whether the application is going down and takes no new run."""
+        return self._draining
+
+    def start(self, run: Run, work: Callable[[Run], Awaitable[None]]) -> None:
+        """Start the run's work; with no subscriber within the grace it is cancelled again."""
+        self._active[run.id] = run
+        self._group.create_task(self._execute(run, work), name=f"run:{run.id}")
+        self._watch(run)
+
+    def find(self, run_id: str, account_id: str) -> Run | None:
+        """Return the account's run of that id, active or lately finished."""
+        run = self._active.get(run_id) or self._finished.get(run_id)
+        return run if run is not None and run.account_id == account_id else None
+
+    def subscribe(self, run: Run) -> None:
+        """Count one more listener."""
+        run.subscribers += 1
+
+    def unsubscribe(self, run: Run) -> None:
+        """Count one listener less; after the last one the grace begins."""
+        run.subscribers -= 1
+        if run.subscribers == 0 and not run.finished:
+            self._watch(run)
+
+    def drain(self, after_seconds: float) -> None:
+        """Take no new runs; after `after_seconds` end the working ones with an error and the end event."""
+        self._draining = True
+        asyncio.get_running_loop().call_later(after_seconds, self.stop_all)
+
+    def stop_all(self) -> None:
+        """End every working run now, with an error and the end event."""
+        for run in list(self._active.values()):
+            run.stop("shutting_down")
+
+    async def _execute(self, run: Run, work: Callable[[Run], Awaitable[None]]) -> None:
+        try:
+            await run.execute(work)
+        finally:
+            self._retire(run)
+
+    def _watch(self, run: Run) -> None:
+        asyncio.get_running_loop().call_later(self._grace_seconds, self._stop_if_alone, run)
+
+    def _stop_if_alone(self, run: Run) -> None:
+        if run.subscribers == 0:
+            run.stop("client_gone")
+
+    def _retire(self, run: Run) -> None:
+        self._active.pop(run.id, None)
+        self._finished[run.id] = run
+        self._finished_bytes += run.log_bytes
+        while self._finished and (
+            len(self._finished) > MAX_FINISHED_RUNS or self._finished_bytes > MAX_FINISHED_BYTES
+        ):
+            self._forget(next(iter(self._finished)))
+        asyncio.get_running_loop().call_later(self._retention_seconds, self._forget, run.id)
+
+    def _forget(self, run_id: str) -> None:
+        run = self._finished.pop(run_id, None)
+        if run is not None:
+            self._finished_bytes -= run.log_bytes
+
+
+@asynccontextmanager
+async def open_run_registry(*, grace_seconds: float, retention_seconds: float) -> AsyncIterator[RunRegistry]:
+    """Open a registry; on leaving, every working run is stopped and waited for."""
+    async with asyncio.TaskGroup() as group:
+        registry = RunRegistry(group, grace_seconds=grace_seconds, retention_seconds=retention_seconds)
+        try:
+            yield registry
+        finally:
+            registry.stop_all()

@@ -1,0 +1,57 @@
+"""Runs the server, and ends open streams properly when it is told to stop.
+
+On SIGTERM the runs get half of the shutdown grace to end by themselves; then they are stopped, each stream
+gets its end event, and the process leaves within the grace.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from types import FrameType
+
+import uvicorn
+from fastapi import FastAPI
+
+from worker.settings import Settings
+
+
+class DrainingServer(uvicorn.Server):
+    """A uvicorn server that drains the application's runs before it waits for their connections."""
+
+    def __init__(self, config: uvicorn.Config, app: FastAPI, drain_seconds: float) -> None:
+        super().__init__(config)
+        self._app = app
+        self._drain_seconds = drain_seconds
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    async def startup(self, sockets: list[object] | None = None) -> None:  # type: ignore[override]
+        """Start as usual, remembering the loop that the signal has to reach."""
+        self._loop = asyncio.get_running_loop()
+        await super().startup(sockets)  # type: ignore[arg-type]
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Drain the runs, then stop as usual; a second signal stops at once."""
+        drain = getattr(self._app.state, "drain", None)
+        if self._loop is not None and drain is not None:
+            seconds = 0.0 if self.should_exit or sig == signal.SIGINT else self._drain_seconds
+            self._loop.call_soon_threadsafe(drain, seconds)
+        super().handle_exit(sig, frame)
+
+
+def serve(app: FastAPI, settings: Settings) -> None:
+    """Serve until told to stop."""
+    config = uvicorn.Config(
+        app,
+        host=settings.host,
+        port=settings.port,
+        loop="uvloop",
+        http="httptools",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=max(1, round(settings.shutdown_grace_seconds)),
+        timeout_keep_alive=75,
+        h11_max_incomplete_event_size=64 * 1024,
+    )
+    DrainingServer(config, app, settings.shutdown_grace_seconds / 2).run()

@@ -1,0 +1,110 @@
+"""Streams a run to one client as server-sent events.
+
+One writer sends everything: events, the ping when nothing has happened, and the end. A second task watches
+for the client's leaving. A client that does not read within the send timeout is given up; the run is not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any
+
+from starlette.types import Receive, Scope, Send
+
+from worker.run import EventsLost, Run
+from worker.run_registry import RunRegistry
+
+logger = logging.getLogger(__name__)
+
+RETRY_MS = 2000
+"""How long a browser waits before it reconnects."""
+
+_HEADERS = [
+    (b"content-type", b"text/event-stream; charset=utf-8"),
+    (b"cache-control", b"no-cache, no-transform"),
+    (b"x-accel-buffering", b"no"),
+]
+
+
+class RunStream:
+    """An ASGI response that subscribes to a run and writes it, from the event after `after`."""
+
+    def __init__(
+        self,
+        run: Run,
+        registry: RunRegistry,
+        *,
+        after: int = 0,
+        ping_seconds: float = 15.0,
+        send_timeout_seconds: float = 20.0,
+        headers: dict[str, str] | None = None,
+    ) -> None:
+        self._run = run
+        self._registry = registry
+        self._after = after
+        self._ping_seconds = ping_seconds
+        self._send_timeout_seconds = send_timeout_seconds
+        self._headers = [(name.encode(), value.encode()) for name, value in (headers or {}).items()]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Write the stream until the run's end, the client's leaving or the send timeout."""
+        self._registry.subscribe(self._run)
+        try:
+            async with asyncio.TaskGroup() as group:
+                writer = group.create_task(self._write(send), name=f"sse-writer:{self._run.id}")
+                watcher = group.create_task(client_gone(receive), name=f"sse-watcher:{self._run.id}")
+                await asyncio.wait({writer, watcher}, return_when=asyncio.FIRST_COMPLETED)
+                writer.cancel()
+                watcher.cancel()
+        finally:
+            self._registry.unsubscribe(self._run)
+
+    async def _write(self, send: Send) -> None:
+        try:
+            await self._send(send, self._start_message())
+            await self._send(send, _body(b"retry: %d\n\n" % RETRY_MS))
+            await self._write_events(send)
+            await self._send(send, _body(b"", more=False))
+        except TimeoutError:
+            logger.info("sse_client_too_slow", extra={"run_id": self._run.id})
+        except OSError:
+            # The server says so when the client has left; the watcher sees it too.
+            return
+
+    async def _write_events(self, send: Send) -> None:
+        run, seq = self._run, self._after
+        while True:
+            try:
+                events = run.pending_after(seq)
+            except EventsLost:
+                logger.warning("sse_events_lost", extra={"run_id": run.id, "after": seq})
+                return
+            if events:
+                seq = events[-1].seq
+                await self._send(send, _body(b"".join(event.frame(run.id) for event in events)))
+                continue
+            if run.finished:
+                return
+            try:
+                async with asyncio.timeout(self._ping_seconds):
+                    await run.wait_for_news(seq)
+            except TimeoutError:
+                await self._send(send, _body(b": ping\n\n"))
+
+    async def _send(self, send: Send, message: dict[str, Any]) -> None:
+        async with asyncio.timeout(self._send_timeout_seconds):
+            await send(message)
+
+    def _start_message(self) -> dict[str, Any]:
+        return {"type": "http.response.start", "status": 200, "headers": _HEADERS + self._headers}
+
+
+async def client_gone(receive: Receive) -> None:
+    """Return when the client has left."""
+    while (await receive())["type"] != "http.disconnect":
+        continue
+
+
+def _body(chunk: bytes, *, more: bool = True) -> dict[str, Any]:
+    return {"type": "http.response.body", "body": chunk, "more_body": more}
