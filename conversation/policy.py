@@ -1,0 +1,38 @@
+"""How conversations behave: the numbers, each with its reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+DAY_SECONDS = 86_400.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConversationPolicy:
+    """The rules of every conversation of a process.
+
+    Attributes:
+        history: Turns handed to the model.
+        keep: Turns stored; the oldest go first.
+        idle_seconds: A conversation unused for so long is deleted by its alarm.
+        lease_seconds: A turn that takes longer may lose its lease; longer than the model's total deadline.
+        lease_wait_seconds: How long a turn waits for those before it, before it goes without its history.
+        lease_poll_seconds: First pause between two looks at a lease that another process holds; doubles.
+        release_seconds: How long leaving a turn may wait for the storage.
+        alarm_interval_seconds: Pause between two looks for due alarms.
+        alarm_claim_seconds: An alarm that was claimed fires elsewhere after so long without an outcome.
+        alarm_retry_seconds: Pause after a first failure of an alarm; doubles up to an hour.
+
+    Source: flow document, step 9.
+    """
+
+    history: int = 10
+    keep: int = 100
+    idle_seconds: float = 30 * DAY_SECONDS
+    lease_seconds: float = 15.0
+    lease_wait_seconds: float = 5.0
+    lease_poll_seconds: float = 0.01
+    release_seconds: float = 1.0
+    alarm_interval_seconds: float = 30.0
+    alarm_claim_seconds: float = 60.0
+    alarm_retry_seconds: float = 2.0
