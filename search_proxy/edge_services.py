@@ -1,0 +1,38 @@
+"""The parts that the gateway runs with, opened by the composition root and closed after the last request."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from search_proxy.accounts.directory import AccountDirectory
+from search_proxy.backend import CatalogWriter, SearchBackend
+from search_proxy.binding import AgenticBinding, SearchBinding
+from search_proxy.rate_limits import RateLimits
+
+
+def _nothing_to_report() -> Mapping[str, Any]:
+    return {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EdgeServices:
+    """What the edge of one process needs.
+
+    `demo` opens the account "demo" without a key, to this machine only. `readiness` adds its facts to
+    `/readyz`; a fact `"ready": False` answers 503.
+    """
+
+    accounts: AccountDirectory
+    search: SearchBinding
+    backend: SearchBackend
+    catalog: CatalogWriter
+    agentic: AgenticBinding
+    demo: bool = False
+    rates: RateLimits = field(default_factory=RateLimits)
+    address_limit_per_minute: int = 6_000
+    search_timeout_seconds: float = 5.0
+    readiness: Callable[[], Mapping[str, Any]] = _nothing_to_report
+    now: Callable[[], float] = time.time

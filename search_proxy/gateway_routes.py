@@ -1,0 +1,116 @@
+"""The product routes of the edge: `search` and `get-documents`, and whether the process is well."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from fastapi import APIRouter, Request
+from starlette.responses import Response
+
+from search_proxy.accounts.settings_schema import IndexSettings
+from search_proxy.edge_services import EdgeServices
+from search_proxy.errors import SearchTimeout
+from search_proxy.gateway_errors import json_response
+from search_proxy.models import FoundDocument, SearchResult
+from search_proxy.search_payload import GetDocumentsPayload, SearchPayload, read_document_ids, read_search
+
+_LONGEST_ID = 512
+
+
+def product_routes() -> APIRouter:
+    """Return `POST search` and `POST get-documents`."""
+    router = APIRouter(prefix="/api/v1/indexes/{index}", tags=["search"])
+    router.add_api_route(
+        "/search", _search, methods=["POST"], summary="Search an index", openapi_extra=_body(SearchPayload)
+    )
+    router.add_api_route(
+        "/get-documents",
+        _get_documents,
+        methods=["POST"],
+        summary="Get documents by id",
+        openapi_extra=_body(GetDocumentsPayload),
+    )
+    return router
+
+
+def health_routes() -> APIRouter:
+    """Return `/livez`, `/readyz` and the published settings schema."""
+    router = APIRouter(tags=["health"])
+    router.add_api_route("/livez", _livez, methods=["GET"], summary="Whether the process runs")
+    router.add_api_route("/readyz", _readyz, methods=["GET"], summary="Whether it can serve")
+    router.add_api_route(
+        "/api/v1/admin/settings-schema",
+        _settings_schema,
+        methods=["GET"],
+        summary="JSON Schema of the settings",
+    )
+    return router
+
+
+async def _search(index: str, request: Request) -> Response:
+    edge: EdgeServices = request.state.edge
+    wanted = read_search(index, await request.body())
+    try:
+        async with asyncio.timeout(edge.search_timeout_seconds):
+            result = await edge.search.handle_search(request.state.caller, wanted)
+    except TimeoutError as error:
+        raise SearchTimeout(f"no answer within {edge.search_timeout_seconds:g} s") from error
+    return json_response(_search_body(result, with_facets=wanted.facets is not None))
+
+
+async def _get_documents(index: str, request: Request) -> Response:
+    edge: EdgeServices = request.state.edge
+    ids = read_document_ids(await request.body())
+    usable = [document_id for document_id in ids if document_id]
+    try:
+        async with asyncio.timeout(edge.search_timeout_seconds):
+            found = await edge.search.get_documents(request.state.caller, index, usable)
+    except TimeoutError as error:
+        raise SearchTimeout(f"no answer within {edge.search_timeout_seconds:g} s") from error
+    by_id = {entry.id: entry for entry in found}
+    return json_response({"results": [_document_item(document_id, by_id) for document_id in ids]})
+
+
+async def _livez() -> Response:
+    return json_response({"status": "alive"})
+
+
+async def _readyz(request: Request) -> Response:
+    edge: EdgeServices = request.state.edge
+    facts = dict(edge.readiness())
+    ready = facts.pop("ready", True) is not False
+    body = {"status": "ready" if ready else "not ready", "accountChanges": edge.accounts.changes, **facts}
+    return json_response(body, 200 if ready else 503)
+
+
+async def _settings_schema() -> Response:
+    return json_response(IndexSettings.model_json_schema())
+
+
+def _search_body(result: SearchResult, *, with_facets: bool) -> dict[str, Any]:
+    body: dict[str, Any] = {
+        "hits": result.hits,
+        "query": result.query,
+        "limit": result.limit,
+        "offset": result.offset,
+        "totalHits": result.total_hits,
+        "processingTimeMs": round(result.processing_time_ms, 3),
+    }
+    if with_facets:
+        body["facets"] = result.facets
+    return body
+
+
+def _document_item(document_id: str, found: dict[str, FoundDocument]) -> dict[str, Any]:
+    if not document_id:
+        return {"_id": "", "_found": False, "status": 400, "message": "an id is empty"}
+    entry = found.get(document_id)
+    if entry is None or entry.document is None:
+        return {"_id": document_id, "_found": False, "status": 404, "message": "document does not exist"}
+    return {**entry.document, "_id": document_id, "_found": True}
+
+
+def _body(model: type[SearchPayload] | type[GetDocumentsPayload]) -> dict[str, Any]:
+    schema = model.model_json_schema(by_alias=True)
+    return {"requestBody": {"content": {"application/json": {"schema": schema}}, "required": False}}
