@@ -6,7 +6,7 @@ from search_proxy.filters.tree import AndFilter, Filter
 
 
 def merge_filters(*parts: Filter | None) -> Filter | None:
-    """Return the AND of all given parts, leaving out None; None when nothing is left."""
+    """Return the AND of all given parts in their order, leaving out None; None when nothing is left."""
     merged: Filter | None = None
     for part in parts:
         if part is not None:
