@@ -31,7 +31,7 @@ MAX_QUERY_CHARACTERS = 1000
 MAX_CATEGORIES = 6
 """At most this many category searches at once. Source: flow document, step 7."""
 
-_TRANSPORT_PARAMETERS = {"payload", "indexId", "apiKey"}
+_TRANSPORT_PARAMETERS = {"payload", "indexId"}
 _Identifier = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 
 
