@@ -5,6 +5,7 @@
     ├── DocumentNotFound     the index has no such document
     ├── InvalidSearch        the request cannot be answered as asked
     │   └── UnknownField     a filter, facet or sort names a field that the index does not have
+    ├── InvalidDocument      a document cannot be indexed; the message names it and its field
     ├── AccessDenied         the key does not allow this
     └── SearchUnavailable    the engine could not answer
         └── SearchTimeout    it did not answer in time
@@ -48,6 +49,16 @@ class UnknownField(InvalidSearch):
         shown = ", ".join(repr(name) for name in list(known)[:20])
         super().__init__(f"{where} names unknown field {field!r}; this index has {shown or 'no fields'}")
         self.field = field
+
+
+class InvalidDocument(SearchError):
+    """A document cannot be indexed; nothing of its batch was written."""
+
+    def __init__(self, document: str, field: str, problem: str) -> None:
+        super().__init__(f"document {document}, field {field!r}: {problem}")
+        self.document = document
+        self.field = field
+        self.problem = problem
 
 
 class AccessDenied(SearchError):

@@ -1,0 +1,114 @@
+"""The embedded engine as a search backend and a catalog writer: all blocking work in its own few threads.
+
+Searches share two threads and writes have one of their own, so a long load never keeps a search waiting
+for a thread.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from search_proxy.engine import catalog_writer
+from search_proxy.engine.describing import describe_snapshot
+from search_proxy.engine.open_indexes import OpenIndexes
+from search_proxy.engine.searching import search_snapshot
+from search_proxy.errors import IndexNotFound, SearchError, SearchUnavailable
+from search_proxy.models import Document, FoundDocument, IndexDescription, SearchRequest, SearchResult
+
+SEARCH_THREADS = 2
+
+_T = TypeVar("_T")
+
+
+class EmbeddedBackend:
+    """Searches and writes the indexes under one folder."""
+
+    def __init__(self, folder: Path, searchers: ThreadPoolExecutor, writers: ThreadPoolExecutor) -> None:
+        self._indexes = OpenIndexes(folder)
+        self._searchers = searchers
+        self._writers = writers
+
+    async def search(self, account_id: str, request: SearchRequest) -> SearchResult:
+        """Return one page of hits, with totals and facets that agree with each other."""
+        return await self._read(
+            lambda: search_snapshot(self._indexes.snapshot(account_id, request.index), request)
+        )
+
+    async def get_documents(self, account_id: str, index: str, ids: Sequence[str]) -> Sequence[FoundDocument]:
+        """Return one entry per id, in order; an unknown id has no document."""
+        return await self._read(lambda: self._found(account_id, index, ids))
+
+    async def describe(self, account_id: str, index: str) -> IndexDescription:
+        """Return the index's fields and sizes; made once per generation."""
+        return await self._read(lambda: self._description(account_id, index))
+
+    async def list_indexes(self, account_id: str) -> Sequence[str]:
+        """Return the account's index names, sorted."""
+        return await self._read(lambda: self._indexes.names(account_id))
+
+    async def add_documents(
+        self, account_id: str, index: str, documents: Sequence[Document], *, language: str | None = None
+    ) -> int:
+        """Add or replace documents by `_id` in one commit; `language` counts only when that makes the index.
+
+        Raises:
+            InvalidDocument: A document cannot be indexed; nothing was written.
+            InvalidSearch: The index's name or language is not valid.
+        """
+        folder = self._indexes.folder(account_id, index)
+        return await self._write(lambda: catalog_writer.add_documents(folder, documents, language), index)
+
+    async def delete_documents(self, account_id: str, index: str, ids: Sequence[str]) -> int:
+        """Delete documents by id; return how many existed."""
+        folder = self._indexes.folder(account_id, index)
+        return await self._write(lambda: catalog_writer.delete_documents(folder, ids), index)
+
+    async def delete_index(self, account_id: str, index: str) -> None:
+        """Delete the index and its files."""
+        folder = self._indexes.folder(account_id, index)
+        await self._write(lambda: catalog_writer.delete_index(folder), index)
+
+    def _found(self, account_id: str, index: str, ids: Sequence[str]) -> Sequence[FoundDocument]:
+        snapshot = self._indexes.snapshot(account_id, index)
+        rows = ((identifier, snapshot.row_by_id.get(identifier)) for identifier in ids)
+        return [
+            FoundDocument(id=identifier, document=None if row is None else snapshot.document(row))
+            for identifier, row in rows
+        ]
+
+    def _description(self, account_id: str, index: str) -> IndexDescription:
+        snapshot = self._indexes.snapshot(account_id, index)
+        return snapshot.derived("description", lambda: describe_snapshot(snapshot, index))
+
+    async def _read(self, work: Callable[[], _T]) -> _T:
+        return await _in_thread(self._searchers, work)
+
+    async def _write(self, work: Callable[[], _T], index: str) -> _T:
+        try:
+            return await _in_thread(self._writers, work)
+        except FileNotFoundError as error:
+            raise IndexNotFound(index) from error
+
+
+@asynccontextmanager
+async def open_embedded(data_dir: Path) -> AsyncIterator[EmbeddedBackend]:
+    """Open the engine over `data_dir`/indexes; work in hand is finished when the block ends."""
+    with (
+        ThreadPoolExecutor(SEARCH_THREADS, thread_name_prefix="engine-search") as searchers,
+        ThreadPoolExecutor(1, thread_name_prefix="engine-write") as writers,
+    ):
+        yield EmbeddedBackend(data_dir / "indexes", searchers, writers)
+
+
+async def _in_thread(threads: ThreadPoolExecutor, work: Callable[[], _T]) -> _T:
+    try:
+        return await asyncio.get_running_loop().run_in_executor(threads, work)
+    except (SearchError, FileNotFoundError):
+        raise
+    except (OSError, ValueError) as error:
+        raise SearchUnavailable(f"the embedded engine could not answer: {error}") from error

@@ -1,0 +1,165 @@
+"""Commits: documents in, documents out, one generation after the other.
+
+The order makes a crash harmless at every point. New texts go to tantivy under serial numbers that no
+generation knows yet; then the segment is written; then the manifest is replaced, which is the commit; then
+dead texts are removed. One writer per index, across processes, by a lock of the kernel.
+"""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+from pyroaring import BitMap
+
+from search_proxy.engine.columns import ColumnsBuilder
+from search_proxy.engine.compaction import compacted
+from search_proxy.engine.documents import PreparedDocument, prepare_document
+from search_proxy.engine.languages import DEFAULT_LANGUAGE
+from search_proxy.engine.manifest import (
+    Manifest,
+    SegmentEntry,
+    identity,
+    new_manifest,
+    publish_manifest,
+    read_manifest,
+    writer_lock,
+)
+from search_proxy.engine.searchable_text import searchable_text
+from search_proxy.engine.segment import write_segment
+from search_proxy.engine.snapshot import SEGMENTS, Snapshot, read_deleted
+
+
+def add_documents(folder: Path, documents: Sequence[Mapping[str, Any]], language: str | None = None) -> int:
+    """Add or replace documents by `_id` in one commit; of equal ids in one batch the last one stays.
+
+    Raises:
+        InvalidDocument: A document cannot be indexed; nothing was written.
+    """
+    prepared = {
+        document.id: document
+        for document in (prepare_document(document, at) for at, document in enumerate(documents))
+    }
+    with writer_lock(folder):
+        snapshot = _current(folder, language)
+        if prepared:
+            _commit(folder, snapshot, list(prepared.values()), list(prepared))
+        elif identity(folder) is None:
+            publish_manifest(folder, snapshot.manifest)
+    return len(prepared)
+
+
+def delete_documents(folder: Path, ids: Iterable[str]) -> int:
+    """Delete documents by id in one commit and return how many existed.
+
+    Raises:
+        FileNotFoundError: There is no index in `folder`.
+    """
+    with writer_lock(folder):
+        snapshot = Snapshot(folder, read_manifest(folder))
+        existing = [identifier for identifier in dict.fromkeys(ids) if identifier in snapshot.row_by_id]
+        if existing:
+            _commit(folder, snapshot, [], existing)
+    return len(existing)
+
+
+def delete_index(folder: Path) -> None:
+    """Delete the index and its files.
+
+    Raises:
+        FileNotFoundError: There is no index in `folder`.
+    """
+    with writer_lock(folder):
+        if identity(folder) is None:
+            raise FileNotFoundError(f"there is no index in {str(folder)!r}")
+        doomed = folder.parent / f".{folder.name}.{secrets.token_hex(4)}"
+        folder.rename(doomed)
+        shutil.rmtree(doomed)
+
+
+def _current(folder: Path, language: str | None) -> Snapshot:
+    if identity(folder) is None:
+        folder.mkdir(parents=True, exist_ok=True)
+        return Snapshot(folder, new_manifest(language or DEFAULT_LANGUAGE))
+    return Snapshot(folder, read_manifest(folder))
+
+
+def _commit(
+    folder: Path, snapshot: Snapshot, added: Sequence[PreparedDocument], removed_ids: Sequence[str]
+) -> None:
+    manifest = snapshot.manifest
+    dead_rows = [snapshot.row_by_id[one] for one in removed_ids if one in snapshot.row_by_id]
+    dead_serials = [int(snapshot.serials[row]) for row in dead_rows]
+    with snapshot.text.writing() as texts:
+        texts.forget_from(manifest.next_serial)
+        if added:
+            for serial, document in enumerate(added, manifest.next_serial):
+                texts.add(serial, searchable_text(orjson.loads(document.body)))
+            texts.commit()
+        segments = _with_deleted(folder, snapshot, dead_rows)
+        if added:
+            segments.append(_write_added(folder, added, manifest.next_serial))
+        following = manifest.following(tuple(segments), manifest.next_serial + len(added))
+        publish_manifest(folder, following)
+        if dead_serials:
+            texts.remove(dead_serials)
+            texts.commit()
+    merged = compacted(folder, following)
+    if merged is not None:
+        publish_manifest(folder, merged)
+    _sweep(folder, {*_files(manifest), *_files(following), *(_files(merged) if merged else ())})
+
+
+def _with_deleted(folder: Path, snapshot: Snapshot, dead_rows: Sequence[int]) -> list[SegmentEntry]:
+    rows = np.sort(np.asarray(dead_rows, np.int64))
+    entries = []
+    for number, entry in enumerate(snapshot.manifest.segments):
+        base, end = snapshot.bases[number], snapshot.bases[number + 1]
+        inside = rows[np.searchsorted(rows, base) : np.searchsorted(rows, end)]
+        if len(inside):
+            dead = read_deleted(folder, entry) | BitMap((inside - base).tolist())
+            name = f"{entry.name}.deleted-{secrets.token_hex(4)}"
+            (folder / SEGMENTS / name).write_bytes(dead.serialize())
+            entry = SegmentEntry(name=entry.name, size=entry.size, deleted=name, dead=len(dead))
+        entries.append(entry)
+    return entries
+
+
+def _write_added(folder: Path, added: Sequence[PreparedDocument], first_serial: int) -> SegmentEntry:
+    fields: dict[str, ColumnsBuilder] = {}
+    for row, document in enumerate(added):
+        for name, values in document.values.items():
+            builder = fields.get(name)
+            if builder is None:
+                builder = fields[name] = ColumnsBuilder()
+            builder.add(row, values)
+    name = f"{first_serial:012d}-{secrets.token_hex(4)}"
+    write_segment(
+        folder / SEGMENTS / name,
+        ids=[document.id for document in added],
+        serials=np.arange(first_serial, first_serial + len(added), dtype="<u8"),
+        bodies=[document.body for document in added],
+        fields={field: builder.build() for field, builder in fields.items()},
+    )
+    return SegmentEntry(name=name, size=len(added))
+
+
+def _files(manifest: Manifest) -> set[str]:
+    names = {entry.name for entry in manifest.segments}
+    return names | {entry.deleted for entry in manifest.segments if entry.deleted is not None}
+
+
+def _sweep(folder: Path, kept: set[str]) -> None:
+    """Remove what neither the newest nor the last generation uses; a reader has its own files open."""
+    for path in (folder / SEGMENTS).iterdir():
+        if path.name in kept:
+            continue
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink()

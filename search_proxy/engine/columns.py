@@ -1,0 +1,147 @@
+"""The values of one field over many documents, as flat arrays of (row, value) pairs.
+
+Texts are dictionary coded: `text_codes` point into a blob of distinct values, which is decoded value by
+value and only where a query asks. Rows ascend in every array, so columns of following segments can be put
+behind one another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from search_proxy.engine.documents import FieldValues
+
+Array = npt.NDArray[Any]
+
+COLUMN_TYPES: Mapping[str, str] = {
+    "text_rows": "<u4",
+    "text_codes": "<u4",
+    "text_offsets": "<u8",
+    "text_blob": "|u1",
+    "integer_rows": "<u4",
+    "integer_values": "<i8",
+    "float_rows": "<u4",
+    "float_values": "<f8",
+    "boolean_rows": "<u4",
+    "boolean_values": "|u1",
+    "list_rows": "<u4",
+}
+"""Every array of a field and its type on disk."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldColumns:
+    """The arrays of one field, by the names of `COLUMN_TYPES`."""
+
+    arrays: Mapping[str, Array]
+
+    def __getitem__(self, name: str) -> Array:
+        return self.arrays[name]
+
+    @property
+    def distinct_texts(self) -> int:
+        """Return how many distinct text values there are."""
+        return max(0, len(self.arrays["text_offsets"]) - 1)
+
+    def text(self, code: int) -> str:
+        """Return the text value of `code`."""
+        offsets = self.arrays["text_offsets"]
+        return bytes(self.arrays["text_blob"][offsets[code] : offsets[code + 1]]).decode()
+
+    def texts(self) -> list[str]:
+        """Return every distinct text value, by code."""
+        blob = self.arrays["text_blob"].tobytes()
+        bounds = self.arrays["text_offsets"].tolist()
+        return [blob[start:end].decode() for start, end in zip(bounds, bounds[1:], strict=False)]
+
+    def rows(self) -> Array:
+        """Return the distinct rows that have any value, ascending."""
+        names = ("text_rows", "integer_rows", "float_rows", "boolean_rows")
+        return np.unique(np.concatenate([self.arrays[name] for name in names]))
+
+
+class ColumnsBuilder:
+    """Collects values row by row; rows must be added in ascending order."""
+
+    def __init__(self) -> None:
+        self._pairs: dict[str, list[Any]] = {
+            name: [] for name in COLUMN_TYPES if name not in ("text_offsets", "text_blob")
+        }
+        self._codes: dict[str, int] = {}
+
+    def add(self, row: int, values: FieldValues) -> None:
+        """Add the values of one document."""
+        pairs = self._pairs
+        for text in values.texts:
+            pairs["text_rows"].append(row)
+            pairs["text_codes"].append(self._codes.setdefault(text, len(self._codes)))
+        for integer in values.integers:
+            pairs["integer_rows"].append(row)
+            pairs["integer_values"].append(integer)
+        for number in values.floats:
+            pairs["float_rows"].append(row)
+            pairs["float_values"].append(number)
+        for boolean in values.booleans:
+            pairs["boolean_rows"].append(row)
+            pairs["boolean_values"].append(boolean)
+        if values.is_list:
+            pairs["list_rows"].append(row)
+
+    def build(self) -> FieldColumns:
+        """Return the arrays of what was added."""
+        arrays = {name: np.asarray(pairs, COLUMN_TYPES[name]) for name, pairs in self._pairs.items()}
+        return FieldColumns({**arrays, **_dictionary(list(self._codes))})
+
+
+def join_columns(parts: Sequence[tuple[int, FieldColumns]]) -> FieldColumns:
+    """Return the columns of following segments as one; each part comes with the row it starts at."""
+    if len(parts) == 1 and parts[0][0] == 0:
+        return parts[0][1]
+    arrays: dict[str, Array] = {}
+    for name, kind in COLUMN_TYPES.items():
+        if name.startswith("text_") and name != "text_rows":
+            continue
+        joined = [
+            part[name] + np.uint32(base) if name.endswith("_rows") else part[name] for base, part in parts
+        ]
+        arrays[name] = np.concatenate(joined).astype(kind, copy=False)
+    codes: dict[str, int] = {}
+    coded = []
+    for _, part in parts:
+        translation = [codes.setdefault(text, len(codes)) for text in part.texts()]
+        coded.append(np.asarray(translation, "<u4")[part["text_codes"]])
+    arrays["text_codes"] = np.concatenate(coded)
+    return FieldColumns({**arrays, **_dictionary(list(codes))})
+
+
+def keep_rows(columns: FieldColumns, kept: Array) -> FieldColumns:
+    """Return only the values of the rows where the mask `kept` is true, rows counted anew."""
+    renumbered = np.cumsum(kept, dtype=np.uint32) - np.uint32(1)
+    arrays: dict[str, Array] = {}
+    for prefix, payload in (
+        ("text", "text_codes"),
+        ("integer", "integer_values"),
+        ("float", "float_values"),
+        ("boolean", "boolean_values"),
+        ("list", None),
+    ):
+        rows = columns[f"{prefix}_rows"]
+        chosen = kept[rows]
+        arrays[f"{prefix}_rows"] = renumbered[rows[chosen]].astype("<u4", copy=False)
+        if payload is not None:
+            arrays[payload] = columns[payload][chosen]
+    used, arrays["text_codes"] = np.unique(arrays["text_codes"], return_inverse=True)
+    arrays["text_codes"] = arrays["text_codes"].astype("<u4", copy=False)
+    return FieldColumns({**arrays, **_dictionary([columns.text(int(code)) for code in used])})
+
+
+def _dictionary(values: Sequence[str]) -> dict[str, Array]:
+    encoded = [value.encode() for value in values]
+    offsets = np.zeros(len(encoded) + 1, "<u8")
+    np.cumsum([len(value) for value in encoded], out=offsets[1:])
+    return {"text_offsets": offsets, "text_blob": np.frombuffer(b"".join(encoded), "|u1")}

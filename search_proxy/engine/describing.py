@@ -1,0 +1,86 @@
+"""Describes an index: its fields with their kinds and commonest values, and which field names the category."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from search_proxy.engine.columns import FieldColumns
+from search_proxy.engine.snapshot import Snapshot
+from search_proxy.models import FieldInfo, FieldKind, IndexDescription
+
+MAX_TOP_VALUES = 50
+_LONGEST_TOP_VALUE = 100
+_CATEGORY_FIELDS = ("category", "productCollections")
+
+
+def describe_snapshot(snapshot: Snapshot, index: str) -> IndexDescription:
+    """Return the description of one generation."""
+    fields = [
+        field
+        for name in sorted(snapshot.field_names)
+        if (field := _describe_field(snapshot, name)) is not None
+    ]
+    present = {field.name for field in fields}
+    return IndexDescription(
+        index=index,
+        documents=snapshot.documents,
+        products=len(np.unique(snapshot.products[snapshot.live])),
+        fields=tuple(fields),
+        category_field=next((name for name in _CATEGORY_FIELDS if name in present), None),
+        language=snapshot.manifest.language,
+        generation=snapshot.manifest.generation,
+    )
+
+
+def _describe_field(snapshot: Snapshot, name: str) -> FieldInfo | None:
+    columns = snapshot.columns(name)
+    documents = int(snapshot.live[columns.rows()].sum())
+    if not documents:
+        return None
+    kind = _kind(columns)
+    numbers = np.concatenate(
+        [
+            columns["integer_values"][snapshot.live[columns["integer_rows"]]].astype(np.float64),
+            columns["float_values"][snapshot.live[columns["float_rows"]]],
+        ]
+    )
+    codes = columns["text_codes"][snapshot.live[columns["text_rows"]]]
+    counts = np.bincount(codes, minlength=columns.distinct_texts)
+    top = _top_values(columns, counts)
+    if kind == "boolean":
+        flags = columns["boolean_values"][snapshot.live[columns["boolean_rows"]]]
+        top = tuple(
+            (text, number)
+            for text, number in (("true", int(flags.sum())), ("false", int((flags == 0).sum())))
+            if number
+        )
+    distinct = int((counts > 0).sum())
+    return FieldInfo(
+        name=name,
+        kind=kind,
+        documents=documents,
+        distinct=distinct + len(np.unique(numbers)) + (len(top) if kind == "boolean" else 0),
+        top_values=top,
+        minimum=float(numbers.min()) if len(numbers) else None,
+        maximum=float(numbers.max()) if len(numbers) else None,
+    )
+
+
+def _kind(columns: FieldColumns) -> FieldKind:
+    """Return what most values of the field are; texts in lists make it an array."""
+    sizes: dict[FieldKind, int] = {
+        "array" if len(columns["list_rows"]) else "string": len(columns["text_rows"]),
+        "number": len(columns["integer_rows"]) + len(columns["float_rows"]),
+        "boolean": len(columns["boolean_rows"]),
+    }
+    return max(sizes, key=lambda kind: sizes[kind])
+
+
+def _top_values(columns: FieldColumns, counts: np.typing.NDArray[np.int64]) -> tuple[tuple[str, int], ...]:
+    if not len(counts):
+        return ()
+    lengths = np.diff(columns["text_offsets"].astype(np.int64))
+    eligible = np.flatnonzero((counts > 0) & (lengths <= _LONGEST_TOP_VALUE))
+    best = eligible[np.lexsort((eligible, -counts[eligible]))][:MAX_TOP_VALUES]
+    values = [(columns.text(int(code)), int(counts[code])) for code in best]
+    return tuple(sorted(values, key=lambda entry: (-entry[1], entry[0])))

@@ -1,0 +1,149 @@
+"""Evaluates a filter tree over a snapshot, as sets of rows.
+
+The answer is that of `filters.matching.matches`, document by document; a property test says so. The tree is
+walked with a stack, so no length or depth of it can exhaust ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from pyroaring import BitMap
+
+from search_proxy.engine.snapshot import Snapshot
+from search_proxy.errors import InvalidSearch, UnknownField
+from search_proxy.filters import (
+    AndFilter,
+    ContainsFilter,
+    Filter,
+    FilterSyntaxError,
+    InFilter,
+    NotFilter,
+    OrFilter,
+    RangeFilter,
+    TermFilter,
+    parse_filter,
+)
+from search_proxy.filters.tree import Leaf, leaves, post_order
+
+STANDARD_FIELDS = frozenset(
+    {
+        "_id",
+        "parentProductId",
+        "productTitle",
+        "variantTitle",
+        "variantImageUrl",
+        "description",
+        "price",
+        "currency",
+        "productCollections",
+        "category",
+        "brand",
+    }
+)
+"""Fields that every index knows, whether or not a document has them yet."""
+
+
+def check_fields(snapshot: Snapshot, names: Collection[str], where: str) -> None:
+    """Refuse names that neither the index nor the product document has.
+
+    Raises:
+        UnknownField: The first such name.
+    """
+    for name in names:
+        if name not in STANDARD_FIELDS and name not in snapshot.field_names:
+            raise UnknownField(name, sorted(snapshot.field_names), where)
+
+
+def rows_passing(snapshot: Snapshot, wanted: Filter | None) -> BitMap:
+    """Return the living rows that pass the filter.
+
+    Raises:
+        UnknownField: The filter names a field that the index does not have.
+    """
+    if wanted is None:
+        return snapshot.live_rows
+    check_fields(snapshot, dict.fromkeys(leaf.field for leaf in leaves(wanted)), "filter")
+    sets: list[BitMap] = []
+    for node in post_order(wanted):
+        if isinstance(node, NotFilter):
+            sets.append(snapshot.live_rows - sets.pop())
+        elif isinstance(node, AndFilter | OrFilter):
+            right, left = sets.pop(), sets.pop()
+            sets.append(left & right if isinstance(node, AndFilter) else left | right)
+        else:
+            sets.append(_leaf_rows(snapshot, node))
+    return sets.pop() & snapshot.live_rows
+
+
+def without_terms(wanted: Filter | None, texts: Sequence[str]) -> Filter | None:
+    """Return the filter without the terms written in `texts`, for counts that leave their own choice out.
+
+    Of equal terms only the last one goes: what was put before the client's part stays.
+
+    Raises:
+        InvalidSearch: A text is not one term, or not a term of the filter.
+    """
+    for text in texts:
+        term = _parsed_term(text)
+        if wanted is None or not any(leaf == term for leaf in leaves(wanted)):
+            raise InvalidSearch(f"excludeTerms has {text!r}, which is no term of the filter")
+        wanted = _without_last(wanted, term)
+    return wanted
+
+
+def _leaf_rows(snapshot: Snapshot, leaf: Leaf) -> BitMap:
+    if leaf.field == "_id":
+        return _id_rows(snapshot, leaf)
+    postings = snapshot.postings(leaf.field)
+    if postings is None:
+        return BitMap()
+    match leaf:
+        case TermFilter(_, value):
+            return postings.equal(value)
+        case InFilter(_, values):
+            return postings.any_equal(values)
+        case RangeFilter(_, lower, upper):
+            return postings.between(lower, upper)
+        case ContainsFilter(_, value):
+            return postings.contains(value)
+
+
+def _id_rows(snapshot: Snapshot, leaf: Leaf) -> BitMap:
+    match leaf:
+        case TermFilter(_, value):
+            wanted: Sequence[str] = (value,)
+        case InFilter(_, values):
+            wanted = values
+        case RangeFilter():
+            return BitMap()
+        case ContainsFilter(_, value):
+            return snapshot.id_postings.contains(value)
+    return BitMap(row for one in wanted if (row := snapshot.row_by_id.get(one)) is not None)
+
+
+def _parsed_term(text: str) -> Leaf:
+    try:
+        term = parse_filter(text)
+    except FilterSyntaxError as error:
+        raise InvalidSearch(
+            f"excludeTerms must be terms of the filter; {text!r} is none: {error.expected}"
+        ) from error
+    if isinstance(term, AndFilter | OrFilter | NotFilter):
+        raise InvalidSearch(f"excludeTerms must be single terms of the filter, not {text!r}")
+    return term
+
+
+def _without_last(wanted: Filter, term: Leaf) -> Filter | None:
+    found = max(at for at, node in enumerate(post_order(wanted)) if node == term)
+    done: list[Filter | None] = []
+    for at, node in enumerate(post_order(wanted)):
+        if isinstance(node, NotFilter):
+            operand = done.pop()
+            done.append(NotFilter(operand) if operand is not None else None)
+        elif isinstance(node, AndFilter | OrFilter):
+            right, left = done.pop(), done.pop()
+            done.append(type(node)(left, right) if left is not None and right is not None else left or right)
+        else:
+            done.append(None if at == found else node)
+    return done.pop()

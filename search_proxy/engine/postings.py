@@ -1,0 +1,145 @@
+"""Which rows have which value of a field, as roaring bitmaps.
+
+Everything is derived from a field's columns when a query first asks for it, and kept for the generation.
+Comparison is that of `filters.matching`: strings whole and without case, a whole number equals integers and
+floats, a number with a point only floats.
+"""
+
+from __future__ import annotations
+
+import array
+import math
+import re
+from collections.abc import Iterable
+from functools import cached_property
+
+import numpy as np
+from pyroaring import BitMap
+
+from search_proxy.engine.columns import Array, FieldColumns
+from search_proxy.filters.numbers import parse_number
+
+_WORD = re.compile(r"\w+")
+_BOOLEANS = {"true": 1, "false": 0}
+_LOWEST, _HIGHEST = -(2**63), 2**63 - 1
+
+
+def bitmap_of(rows: Array) -> BitMap:
+    """Return the set of `rows`."""
+    packed = array.array("I")
+    packed.frombytes(np.ascontiguousarray(rows, np.uint32).tobytes())
+    return BitMap(packed)
+
+
+def rows_of(rows: BitMap) -> Array:
+    """Return the rows of a set, ascending."""
+    return np.asarray(rows.to_array(), np.uint32)
+
+
+class FieldPostings:
+    """Answers equality, range and word questions about one field."""
+
+    def __init__(self, columns: FieldColumns) -> None:
+        self.columns = columns
+
+    def equal(self, wanted: str) -> BitMap:
+        """Return the rows where some value equals `wanted`."""
+        return self.any_equal((wanted,))
+
+    def any_equal(self, wanted: Iterable[str]) -> BitMap:
+        """Return the rows where some value equals one of `wanted`."""
+        parts: list[Array] = []
+        for value in wanted:
+            folded = value.casefold()
+            parts.extend(self._rows_of_code(code) for code in self._codes_by_text.get(folded, ()))
+            if folded in _BOOLEANS and len(self.columns["boolean_rows"]):
+                chosen = self.columns["boolean_values"] == _BOOLEANS[folded]
+                parts.append(self.columns["boolean_rows"][chosen])
+            number = parse_number(value)
+            if number is not None:
+                parts.append(self._floats_between(number, number))
+                if isinstance(number, int):
+                    parts.append(self._integers_between(number, number))
+        parts = [part for part in parts if len(part)]
+        return bitmap_of(np.concatenate(parts)) if parts else BitMap()
+
+    def between(self, lower: int | float | None, upper: int | float | None) -> BitMap:
+        """Return the rows where some number lies in the range, both ends included."""
+        low = -math.inf if lower is None else lower
+        high = math.inf if upper is None else upper
+        rows = np.concatenate([self._integers_between(low, high), self._floats_between(low, high)])
+        return bitmap_of(rows)
+
+    def contains(self, wanted: str) -> BitMap:
+        """Return the rows in whose texts every word of `wanted` occurs."""
+        words = set(_WORD.findall(wanted.casefold()))
+        if not words or any(word not in self._codes_by_word for word in words):
+            return BitMap()
+        sets = [self._rows_of_codes(self._codes_by_word[word]) for word in words]
+        return BitMap.intersection(*sets)
+
+    @cached_property
+    def _codes_by_text(self) -> dict[str, list[int]]:
+        codes: dict[str, list[int]] = {}
+        for code, text in enumerate(self.columns.texts()):
+            codes.setdefault(text.casefold(), []).append(code)
+        return codes
+
+    @cached_property
+    def _codes_by_word(self) -> dict[str, list[int]]:
+        codes: dict[str, list[int]] = {}
+        for code, text in enumerate(self.columns.texts()):
+            for word in set(_WORD.findall(text.casefold())):
+                codes.setdefault(word, []).append(code)
+        return codes
+
+    @cached_property
+    def _rows_by_code(self) -> tuple[Array, Array]:
+        order = np.argsort(self.columns["text_codes"], kind="stable")
+        codes = np.arange(self.columns.distinct_texts + 1, dtype=np.uint32)
+        starts = np.searchsorted(self.columns["text_codes"][order], codes)
+        return self.columns["text_rows"][order], starts
+
+    def _rows_of_code(self, code: int) -> Array:
+        rows, starts = self._rows_by_code
+        found: Array = rows[starts[code] : starts[code + 1]]
+        return found
+
+    def _rows_of_codes(self, codes: Iterable[int]) -> BitMap:
+        return bitmap_of(np.concatenate([self._rows_of_code(code) for code in codes]))
+
+    @cached_property
+    def _sorted_integers(self) -> tuple[Array, Array]:
+        order = np.argsort(self.columns["integer_values"], kind="stable")
+        return self.columns["integer_values"][order], self.columns["integer_rows"][order]
+
+    @cached_property
+    def _sorted_floats(self) -> tuple[Array, Array]:
+        order = np.argsort(self.columns["float_values"], kind="stable")
+        return self.columns["float_values"][order], self.columns["float_rows"][order]
+
+    def _integers_between(self, lower: int | float, upper: int | float) -> Array:
+        values, rows = self._sorted_integers
+        low = _LOWEST if lower == -math.inf else math.ceil(lower) if lower != math.inf else _HIGHEST + 1
+        high = _HIGHEST if upper == math.inf else math.floor(upper) if upper != -math.inf else _LOWEST - 1
+        low, high = max(low, _LOWEST), min(high, _HIGHEST)
+        if low > high:
+            return rows[:0]
+        start = np.searchsorted(values, np.int64(low), "left")
+        found: Array = rows[start : np.searchsorted(values, np.int64(high), "right")]
+        return found
+
+    def _floats_between(self, lower: int | float, upper: int | float) -> Array:
+        values, rows = self._sorted_floats
+        start = np.searchsorted(values, _float_at_least(lower), "left")
+        found: Array = rows[start : np.searchsorted(values, -_float_at_least(-upper), "right")]
+        return found
+
+
+def _float_at_least(bound: int | float) -> float:
+    """Return the least float that is not below `bound`: an integer beyond 2**53 may lie between two."""
+    try:
+        nearest = float(bound)
+    except OverflowError:
+        return math.inf if bound > 0 else -math.inf
+    return nearest if nearest >= bound else math.nextafter(nearest, math.inf)

@@ -1,0 +1,124 @@
+"""One immutable segment of an index: stored documents, their ids and serial numbers, and their columns.
+
+A segment is a folder that is written once and never changed; what was deleted from it stands in the
+manifest. All arrays lie in one file, one behind the other, and are read through the page cache.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+
+from search_proxy.engine.columns import COLUMN_TYPES, Array, FieldColumns
+
+_ARRAYS = "arrays.bin"
+_HEADER = "arrays.json"
+_ALIGNMENT = 8
+
+
+class Segment:
+    """A segment opened for reading."""
+
+    def __init__(self, folder: Path) -> None:
+        header = orjson.loads((folder / _HEADER).read_bytes())
+        self.name = folder.name
+        self._layout: Mapping[str, Mapping[str, Sequence[int]]] = header["fields"]
+        self._own: Mapping[str, tuple[str, int, int]] = header["own"]
+        self._data: Array = np.memmap(folder / _ARRAYS, dtype=np.uint8, mode="r")
+        self.serials = self._own_array("serials")
+        self._body_offsets = self._own_array("body_offsets")
+        self._bodies = self._own_array("bodies")
+        self.size = len(self.serials)
+
+    @property
+    def fields(self) -> Sequence[str]:
+        """Return the names of the fields that have values here."""
+        return list(self._layout)
+
+    def columns(self, field: str) -> FieldColumns | None:
+        """Return the columns of `field`, or None where no document of this segment has it."""
+        layout = self._layout.get(field)
+        if layout is None:
+            return None
+        return FieldColumns(
+            {
+                name: self._view(kind, *layout[name]) if name in layout else np.empty(0, kind)
+                for name, kind in COLUMN_TYPES.items()
+            }
+        )
+
+    def body(self, row: int) -> bytes:
+        """Return the stored document of `row`."""
+        return self._bodies[self._body_offsets[row] : self._body_offsets[row + 1]].tobytes()
+
+    def bodies(self, rows: Array) -> list[bytes]:
+        """Return the stored documents of `rows`."""
+        return [self.body(int(row)) for row in rows]
+
+    def ids(self) -> list[str]:
+        """Return the document ids, by row."""
+        blob = self._own_array("id_blob").tobytes()
+        bounds = self._own_array("id_offsets").tolist()
+        return [blob[start:end].decode() for start, end in zip(bounds, bounds[1:], strict=False)]
+
+    def _own_array(self, name: str) -> Array:
+        kind, offset, length = self._own[name]
+        return self._view(kind, offset, length)
+
+    def _view(self, kind: str, offset: int, length: int) -> Array:
+        width = np.dtype(kind).itemsize
+        return self._data[offset : offset + length * width].view(kind)
+
+
+def write_segment(
+    folder: Path,
+    *,
+    ids: Sequence[str],
+    serials: Array,
+    bodies: Sequence[bytes],
+    fields: Mapping[str, FieldColumns],
+) -> None:
+    """Write a segment and flush it to disk; the folder must not exist."""
+    folder.mkdir(parents=True)
+    encoded_ids = [identifier.encode() for identifier in ids]
+    own = {
+        "serials": np.asarray(serials, "<u8"),
+        "body_offsets": _offsets(bodies),
+        "bodies": np.frombuffer(b"".join(bodies), "|u1"),
+        "id_offsets": _offsets(encoded_ids),
+        "id_blob": np.frombuffer(b"".join(encoded_ids), "|u1"),
+    }
+    header: dict[str, Any] = {"own": {}, "fields": {}}
+    with (folder / _ARRAYS).open("wb") as file:
+        for name, array in own.items():
+            offset, length = _append(file, array)
+            header["own"][name] = (array.dtype.str, offset, length)
+        for field, columns in fields.items():
+            header["fields"][field] = {
+                name: _append(file, columns[name]) for name in COLUMN_TYPES if len(columns[name])
+            }
+        file.flush()
+        os.fsync(file.fileno())
+    with (folder / _HEADER).open("wb") as file:
+        file.write(orjson.dumps(header))
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _append(file: Any, array: Array) -> tuple[int, int]:
+    offset = file.tell()
+    padding = -offset % _ALIGNMENT
+    file.write(b"\0" * padding)
+    file.write(np.ascontiguousarray(array).tobytes())
+    return offset + padding, len(array)
+
+
+def _offsets(chunks: Sequence[bytes]) -> Array:
+    offsets = np.zeros(len(chunks) + 1, "<u8")
+    np.cumsum([len(chunk) for chunk in chunks], out=offsets[1:])
+    return offsets

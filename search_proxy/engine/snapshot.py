@@ -1,0 +1,182 @@
+"""One generation of an index, opened: what every search of that generation reads.
+
+Rows are counted through all segments, in the order in which documents were written. Whatever is derived
+(a field's joined columns, products, sort orders) is made when first asked for and kept as long as the
+generation is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import orjson
+from pyroaring import BitMap
+
+from search_proxy.engine.columns import Array, ColumnsBuilder, FieldColumns, join_columns
+from search_proxy.engine.documents import FieldValues
+from search_proxy.engine.manifest import Manifest, SegmentEntry, identity, read_manifest
+from search_proxy.engine.postings import FieldPostings, bitmap_of, rows_of
+from search_proxy.engine.segment import Segment
+from search_proxy.engine.text_index import TextIndex
+
+SEGMENTS = "segments"
+TEXT = "text"
+
+_OPEN_ATTEMPTS = 50
+
+_T = TypeVar("_T")
+
+
+class Snapshot:
+    """A generation of one index, opened for reading; never changes."""
+
+    def __init__(self, folder: Path, manifest: Manifest) -> None:
+        self.manifest = manifest
+        self.segments: Sequence[Segment] = [
+            Segment(folder / SEGMENTS / entry.name) for entry in manifest.segments
+        ]
+        self.bases = np.cumsum([0, *(segment.size for segment in self.segments)])
+        self.size = int(self.bases[-1])
+        self.live = np.ones(self.size, bool)
+        for base, entry in zip(self.bases, manifest.segments, strict=False):
+            dead = read_deleted(folder, entry)
+            self.live[rows_of(dead) + base] = False
+        self.documents = int(self.live.sum())
+        self.text = TextIndex(folder / TEXT, manifest.language)
+        self._postings: dict[str, FieldPostings | None] = {}
+        self._derived: dict[object, Any] = {}
+
+    @cached_property
+    def live_rows(self) -> BitMap:
+        """Return the rows of documents that are not deleted."""
+        return bitmap_of(np.flatnonzero(self.live))
+
+    @cached_property
+    def serials(self) -> Array:
+        """Return the serial number of every row, ascending."""
+        return np.concatenate([np.empty(0, "<u8"), *(segment.serials for segment in self.segments)])
+
+    @cached_property
+    def ids(self) -> Sequence[str]:
+        """Return the document id of every row."""
+        return [identifier for segment in self.segments for identifier in segment.ids()]
+
+    @cached_property
+    def row_by_id(self) -> Mapping[str, int]:
+        """Return the row of every living document, by id."""
+        if self.documents == self.size:
+            return {identifier: row for row, identifier in enumerate(self.ids)}
+        return {identifier: row for row, identifier in enumerate(self.ids) if self.live[row]}
+
+    @cached_property
+    def id_postings(self) -> FieldPostings:
+        """Return the postings of the ids as texts, for questions about their words."""
+        builder = ColumnsBuilder()
+        for row, identifier in enumerate(self.ids):
+            builder.add(row, FieldValues(texts=[identifier]))
+        return FieldPostings(builder.build())
+
+    @cached_property
+    def field_names(self) -> frozenset[str]:
+        """Return the fields that some document has, or had until its segment was last rewritten."""
+        return frozenset(name for segment in self.segments for name in segment.fields)
+
+    def rows_of_serials(self, serials: Array) -> tuple[Array, Array]:
+        """Return the row of every serial, and a mask of those that are of this generation."""
+        rows = np.searchsorted(self.serials, serials)
+        inside = rows < self.size
+        rows[~inside] = 0
+        return rows, inside & (self.serials[rows] == serials if self.size else inside)
+
+    def columns(self, field: str) -> FieldColumns:
+        """Return the columns of `field` over all rows; empty where no document has it."""
+        postings = self.postings(field)
+        return postings.columns if postings else ColumnsBuilder().build()
+
+    def postings(self, field: str) -> FieldPostings | None:
+        """Return who has which value of `field`, or None where no document has it."""
+        if field not in self._postings:
+            parts = [
+                (int(base), columns)
+                for base, segment in zip(self.bases, self.segments, strict=False)
+                if (columns := segment.columns(field)) is not None
+            ]
+            self._postings[field] = FieldPostings(join_columns(parts)) if parts else None
+        return self._postings[field]
+
+    @cached_property
+    def products(self) -> Array:
+        """Return the number of the product that every row belongs to.
+
+        A product is what shares a `parentProductId`; a document without one is a product of its own.
+        """
+        parents = self.columns("parentProductId")
+        numbers = np.arange(self.size, dtype=np.int64) + parents.distinct_texts + self.size
+        rows, first = np.unique(parents["integer_rows"], return_index=True)
+        if len(rows):
+            numbers[rows] = -1 - np.unique(parents["integer_values"], return_inverse=True)[1][first]
+        rows, first = np.unique(parents["text_rows"], return_index=True)
+        numbers[rows] = parents["text_codes"][first]
+        return np.unique(numbers, return_inverse=True)[1]
+
+    @cached_property
+    def has_variants(self) -> bool:
+        """Return whether any product has more than one living document."""
+        products = self.products[self.live]
+        return len(np.unique(products)) < len(products)
+
+    def derived(self, key: object, make: Callable[[], _T]) -> _T:
+        """Return what `make` returned for `key` when it was first asked for in this generation.
+
+        Two threads that ask at once may both make it; the results are equal.
+        """
+        if key not in self._derived:
+            self._derived[key] = make()
+        value: _T = self._derived[key]
+        return value
+
+    def document(self, row: int) -> dict[str, Any]:
+        """Return the stored document of `row`."""
+        number = int(np.searchsorted(self.bases, row, "right")) - 1
+        body = self.segments[number].body(row - int(self.bases[number]))
+        document: dict[str, Any] = orjson.loads(body)
+        return document
+
+    def bodies(self) -> Iterator[tuple[int, bytes]]:
+        """Yield the row and stored form of every living document."""
+        for base, segment in zip(self.bases, self.segments, strict=False):
+            for row in range(segment.size):
+                if self.live[base + row]:
+                    yield int(base) + row, segment.body(row)
+
+
+def open_snapshot(folder: Path) -> tuple[tuple[int, int], Snapshot]:
+    """Return the newest generation and the identity of its manifest.
+
+    A writer may publish the next generation while this one is being opened; then it is opened again.
+
+    Raises:
+        FileNotFoundError: There is no index in `folder`.
+    """
+    for _ in range(_OPEN_ATTEMPTS):
+        before = identity(folder)
+        try:
+            snapshot = Snapshot(folder, read_manifest(folder))
+        except FileNotFoundError:
+            if before is not None and identity(folder) not in (before, None):
+                continue
+            raise
+        if before is not None and identity(folder) == before:
+            return before, snapshot
+    raise FileNotFoundError(f"the index in {str(folder)!r} changed faster than it could be opened")
+
+
+def read_deleted(folder: Path, entry: SegmentEntry) -> BitMap:
+    """Return the dead rows of a segment, counted within it."""
+    if entry.deleted is None:
+        return BitMap()
+    return BitMap.deserialize((folder / SEGMENTS / entry.deleted).read_bytes())
