@@ -1,0 +1,86 @@
+"""Turns what Gemini, or a proxy before it, says about a failure into one `ModelError`.
+
+Nothing of a foreign body is repeated but Google's own message, cut short: pages of proxies and echoed
+requests have no place in a log line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from worker.llm.language_model import ModelError
+
+_MESSAGE_LIMIT = 300
+_SECONDS = re.compile(r"(\d+(?:\.\d+)?)s?")
+
+_KINDS = {
+    400: ("invalid_request", False),
+    401: ("invalid_key", False),
+    403: ("invalid_key", False),
+    404: ("not_found", False),
+    408: ("unavailable", True),
+    429: ("rate_limited", True),
+}
+
+
+def error_from_response(status: int, body: Any, retry_after: str | None = None) -> ModelError:
+    """Return the error for an HTTP status and its decoded body (None where it is not JSON).
+
+    `retry_after` is the header of that name; RetryInfo in the body is more exact and wins.
+    """
+    if isinstance(body, list) and len(body) == 1:
+        body = body[0]
+    error = body.get("error") if isinstance(body, Mapping) else None
+    if not isinstance(error, Mapping):
+        error = {}
+    kind, retryable = _KINDS.get(
+        status, ("unavailable", True) if status >= 500 else ("invalid_request", False)
+    )
+    text = error.get("message")
+    message = text[:_MESSAGE_LIMIT] if isinstance(text, str) and text else "no JSON error in the body"
+    details = list(_details(error))
+    if status == 400 and (_has_reason(details, "API_KEY_INVALID") or "api key" in message.lower()):
+        kind = "invalid_key"
+    if kind == "rate_limited" and _is_daily_quota(details):
+        retryable = False
+    return ModelError(
+        kind,
+        f"the model's server answered {status}: {message}",
+        status=status,
+        retryable=retryable,
+        retry_after_seconds=_retry_delay(details) or _seconds(retry_after),
+    )
+
+
+def error_from_event(body: Mapping[str, Any]) -> ModelError:
+    """Return the error for an event `{"error": {...}}` of a stream that began well."""
+    error = body.get("error")
+    code = error.get("code") if isinstance(error, Mapping) else None
+    return error_from_response(code if isinstance(code, int) else 500, body)
+
+
+def _details(error: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    details = error.get("details")
+    if isinstance(details, list):
+        yield from (each for each in details if isinstance(each, Mapping))
+
+
+def _has_reason(details: list[Mapping[str, Any]], reason: str) -> bool:
+    return any(each.get("reason") == reason for each in details)
+
+
+def _is_daily_quota(details: list[Mapping[str, Any]]) -> bool:
+    violations = [v for each in details for v in (each.get("violations") or ()) if isinstance(v, Mapping)]
+    return any("perday" in str(violation.get("quotaId", "")).lower() for violation in violations)
+
+
+def _retry_delay(details: list[Mapping[str, Any]]) -> float | None:
+    delays = (_seconds(each.get("retryDelay")) for each in details if "retryDelay" in each)
+    return next((delay for delay in delays if delay is not None), None)
+
+
+def _seconds(text: Any) -> float | None:
+    found = _SECONDS.fullmatch(text.strip()) if isinstance(text, str) else None
+    return float(found[1]) if found else None
