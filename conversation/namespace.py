@@ -30,7 +30,8 @@ class Namespace:
         return len(self._live)
 
     def __repr__(self) -> str:
-        return f"<Namespace {len(self._live)} objects in use>"
+        turns = sum(len(found.queue) for found in self._live.values())
+        return f"<Namespace {len(self._live)} objects, {turns} turns>"
 
     @contextmanager
     def place(self, key: ConversationKey) -> Iterator[tuple[ConversationObject, asyncio.Event]]:
