@@ -82,3 +82,7 @@ def _with_services(args: argparse.Namespace, settings: Settings) -> int:
 async def _load_sample_store(settings: Settings) -> None:
     async with open_services(settings) as services:
         await demo.load_sample_store(services)
+
+
+if __name__ == "__main__":
+    main()

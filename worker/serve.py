@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import socket
+import sys
 from types import FrameType
 
 import uvicorn
@@ -25,10 +27,15 @@ class DrainingServer(uvicorn.Server):
         self._drain_seconds = drain_seconds
         self._loop: asyncio.AbstractEventLoop | None = None
 
-    async def startup(self, sockets: list[object] | None = None) -> None:  # type: ignore[override]
-        """Start as usual, remembering the loop that the signal has to reach."""
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start as usual, remember the loop that a signal has to reach, and say where we listen."""
         self._loop = asyncio.get_running_loop()
-        await super().startup(sockets)  # type: ignore[arg-type]
+        await super().startup(sockets)
+        if self.started:
+            host, port = self.servers[0].sockets[0].getsockname()[:2]
+            shown = f"[{host}]" if ":" in host else host
+            sys.stdout.write(f"aisle is at http://{shown}:{port}/\n")
+            sys.stdout.flush()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Drain the runs, then stop as usual; a second signal stops at once."""
