@@ -73,6 +73,11 @@ class ConversationObject:
         )
         return number, now
 
+    async def renew(self, token: str) -> bool:
+        """Prolong a lease; return whether it was still held."""
+        lease_until = self._clock() + self._policy.lease_seconds
+        return await self._storage.renew_turn(self.key, token, lease_until=lease_until)
+
     async def release(self, token: str) -> None:
         """End a lease that brought no turn."""
         async with asyncio.timeout(self._policy.release_seconds):

@@ -20,6 +20,7 @@ from conversation.conversation_object import new_token
 from conversation.errors import ConversationNotFound, StorageUnavailable
 from conversation.identity import is_issued_id, new_conversation_id, new_secret
 from conversation.interaction import Interaction, decode_interaction
+from conversation.leases import LeaseKeeper
 from conversation.namespace import Namespace
 from conversation.policy import ConversationPolicy
 from conversation.storage import ConversationKey, ConversationStorage, ConversationSummary
@@ -58,6 +59,7 @@ class Conversations:
         self._secrets = [new_secret()]
         self._secret_is_shared = False
         self.namespace = Namespace(storage, policy, clock)
+        self.leases = LeaseKeeper(policy)
         self.alarms = AlarmSweep(storage, self.namespace, policy, clock)
 
     async def load_secret(self) -> None:
@@ -87,7 +89,9 @@ class Conversations:
             raise ConversationNotFound(conversation_id)
         key = ConversationKey(account_id=account_id, conversation_id=conversation_id)
         with self.namespace.place(key) as (conversation, place):
-            turn = Turn(conversation, place, new_token(), partial(self._check, key), is_new=is_new)
+            turn = Turn(
+                conversation, place, new_token(), partial(self._check, key), self.leases, is_new=is_new
+            )
             try:
                 yield turn
             finally:

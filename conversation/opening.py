@@ -1,4 +1,4 @@
-"""Opens the conversations of a process: storage, namespace and the alarms that run beside them."""
+"""Opens the conversations of a process: storage, namespace, and what runs beside the turns."""
 
 from __future__ import annotations
 
@@ -45,13 +45,17 @@ async def open_conversations(
         await try_load_secret(conversations)
         failure: BaseException | None = None
         async with asyncio.TaskGroup() as group:
-            sweeping = group.create_task(conversations.alarms.run(), name="conversation-alarms")
+            beside = (
+                group.create_task(conversations.alarms.run(), name="conversation-alarms"),
+                group.create_task(conversations.leases.run(), name="conversation-leases"),
+            )
             try:
                 yield conversations
             except BaseException as error:  # noqa: BLE001
                 # Raised below, outside the group, so that the caller's error stays what it was.
                 failure = error
-            sweeping.cancel()
+            for task in beside:
+                task.cancel()
         if failure is not None:
             raise failure
     finally:

@@ -15,8 +15,9 @@ class ConversationPolicy:
         history: Turns handed to the model.
         keep: Turns stored; the oldest go first.
         idle_seconds: A conversation unused for so long is deleted by its alarm.
-        lease_seconds: A turn that takes longer may lose its lease; longer than the model's total deadline.
-        lease_wait_seconds: How long a turn waits for those before it, before it goes without its history.
+        lease_seconds: How long a lease lasts; it is renewed while its process lives, so this is also how long
+            a conversation is shut after its process was killed.
+        lease_wait_seconds: How long a turn waits for those before it; longer than a lease and than the model.
         lease_poll_seconds: First pause between two looks at a lease that another process holds; doubles.
         release_seconds: How long leaving a turn may wait for the storage.
         alarm_interval_seconds: Pause between two looks for due alarms.
@@ -29,8 +30,8 @@ class ConversationPolicy:
     history: int = 10
     keep: int = 100
     idle_seconds: float = 30 * DAY_SECONDS
-    lease_seconds: float = 15.0
-    lease_wait_seconds: float = 5.0
+    lease_seconds: float = 3.0
+    lease_wait_seconds: float = 10.0
     lease_poll_seconds: float = 0.01
     release_seconds: float = 1.0
     alarm_interval_seconds: float = 30.0

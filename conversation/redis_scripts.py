@@ -43,6 +43,15 @@ redis.call('PEXPIRE', KEYS[2], ARGV[7])
 return number
 """
 
+RENEW_TURN = """
+-- KEYS facts | ARGV token lease_until
+if redis.call('HGET', KEYS[1], 'token') ~= ARGV[1] then
+  return 0
+end
+redis.call('HSET', KEYS[1], 'lease_until', ARGV[2])
+return 1
+"""
+
 RELEASE_TURN = """
 -- KEYS facts | ARGV token
 if redis.call('HGET', KEYS[1], 'token') == ARGV[1] then

@@ -53,6 +53,7 @@ class RedisStorage:
         self._redis: redis.asyncio.Redis = redis.asyncio.Redis.from_pool(pool)
         self._begin = self._redis.register_script(scripts.BEGIN_TURN)
         self._commit = self._redis.register_script(scripts.COMMIT_TURN)
+        self._renew = self._redis.register_script(scripts.RENEW_TURN)
         self._release = self._redis.register_script(scripts.RELEASE_TURN)
         self._claim = self._redis.register_script(scripts.CLAIM_ALARMS)
         self._postpone = self._redis.register_script(scripts.POSTPONE_ALARM)
@@ -99,6 +100,11 @@ class RedisStorage:
         if not number:
             raise LeaseLost("another turn of the conversation took over, or it was deleted")
         return int(number)
+
+    async def renew_turn(self, key: ConversationKey, token: str, *, lease_until: float) -> bool:
+        """See `TurnStorage`."""
+        async with self._bounded():
+            return bool(await self._renew(keys=[self._facts(key)], args=[token, lease_until]))
 
     async def release_turn(self, key: ConversationKey, token: str) -> None:
         """See `TurnStorage`."""

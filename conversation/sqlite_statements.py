@@ -87,6 +87,15 @@ def commit_turn(
     return number
 
 
+def renew_turn(connection: sqlite3.Connection, key: ConversationKey, token: str, lease_until: float) -> bool:
+    """Prolong the lease that the token holds, if it does."""
+    renewed = connection.execute(
+        "UPDATE conversation SET lease_until = ? WHERE account_id = ? AND conversation_id = ? AND token = ?",
+        (lease_until, key.account_id, key.conversation_id, token),
+    )
+    return renewed.rowcount == 1
+
+
 def release_turn(connection: sqlite3.Connection, key: ConversationKey, token: str) -> None:
     """End the lease that the token holds, if it does."""
     connection.execute(

@@ -76,6 +76,12 @@ class SqliteStorage:
             lambda file: statements.commit_turn(file, key, token, body, now, keep, alarm_at)
         )
 
+    async def renew_turn(self, key: ConversationKey, token: str, *, lease_until: float) -> bool:
+        """See `TurnStorage`."""
+        return await self._writer.write(
+            lambda file: statements.renew_turn(file, key, token, lease_until), durable=False
+        )
+
     async def release_turn(self, key: ConversationKey, token: str) -> None:
         """See `TurnStorage`."""
         await self._writer.write(lambda file: statements.release_turn(file, key, token), durable=False)

@@ -81,7 +81,6 @@ class TurnStorage(Protocol):
         """Take the turn's lease and return the last `history` turns, in one transaction.
 
         A conversation that does not exist is created, with its alarm, so that it cannot be forgotten.
-        The same token again renews its own lease.
 
         Raises:
             LeaseHeld: Another token has it and its time is not over.
@@ -99,6 +98,10 @@ class TurnStorage(Protocol):
         Raises:
             LeaseLost: The lease is somebody else's by now, or the conversation is gone.
         """
+        ...
+
+    async def renew_turn(self, key: ConversationKey, token: str, *, lease_until: float) -> bool:
+        """Prolong the lease; return False, changing nothing, where the token does not hold it."""
         ...
 
     async def release_turn(self, key: ConversationKey, token: str) -> None:

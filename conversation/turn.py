@@ -15,6 +15,7 @@ from dataclasses import replace
 from conversation.conversation_object import ConversationObject
 from conversation.errors import ConversationError, StorageUnavailable
 from conversation.interaction import Interaction, decode_interaction, encode_interaction
+from conversation.leases import LeaseKeeper
 
 logger = logging.getLogger(__name__)
 
@@ -28,6 +29,7 @@ class Turn:
         "_committed",
         "_failure",
         "_history",
+        "_leases",
         "_loading",
         "_object",
         "_place",
@@ -41,6 +43,7 @@ class Turn:
         place: asyncio.Event,
         token: str,
         check: Callable[[], Awaitable[None]],
+        leases: LeaseKeeper,
         *,
         is_new: bool,
     ) -> None:
@@ -48,6 +51,7 @@ class Turn:
         self._place = place
         self._token = token
         self._check = check
+        self._leases = leases
         self._history: tuple[Interaction, ...] | None = None
         self._failure: ConversationError | None = None
         self._loading = asyncio.Lock()
@@ -79,6 +83,7 @@ class Turn:
                     await self._check()
                     self._asked = True
                     begun = await self._object.begin(self._place, self._token)
+                    self._leases.hold(self._token, self._object)
                     self._history = tuple(
                         decode_interaction(turn.body, number=turn.number, created_at=turn.created_at)
                         for turn in begun.history
@@ -101,12 +106,14 @@ class Turn:
         if self._committed is None:
             body = encode_interaction(interaction)
             await self.history()
+            self._leases.let_go(self._token)
             number, created_at = await self._object.commit(self._token, body)
             self._committed = replace(interaction, number=number, created_at=created_at)
         return self._committed
 
     async def release(self) -> None:
         """Let the next turn begin; a turn that was not committed gives its lease back."""
+        self._leases.let_go(self._token)
         if self._committed is not None or not self._asked:
             return
         try:

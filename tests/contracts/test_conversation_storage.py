@@ -167,6 +167,23 @@ async def test_an_expired_lease_can_be_taken_over_and_its_holder_is_fenced_off(
     assert [each.body for each in stored.turns] == [b"good"]
 
 
+async def test_a_renewed_lease_lasts_and_a_lost_one_cannot_be_renewed(
+    storages: tuple[ConversationStorage, ConversationStorage],
+) -> None:
+    """Renewing prolongs only what is still held, and never brings a committed turn's lease back."""
+    first, second = storages
+    await first.begin_turn(KEY, "slow", now=1000, lease_until=1003, history=10, alarm_at=5000)
+    assert await first.renew_turn(KEY, "slow", lease_until=1006) is True
+    with pytest.raises(LeaseHeld):
+        await second.begin_turn(KEY, "quick", now=1005, lease_until=1008, history=10, alarm_at=5000)
+    await second.begin_turn(KEY, "quick", now=1006, lease_until=1009, history=10, alarm_at=5000)
+    assert await first.renew_turn(KEY, "slow", lease_until=1012) is False
+    await second.commit_turn(KEY, "quick", b"a", now=1007, keep=100, alarm_at=5000)
+    assert await second.renew_turn(KEY, "quick", lease_until=1012) is False
+    assert await second.renew_turn(OTHER, "quick", lease_until=1012) is False
+    await first.begin_turn(KEY, "next", now=1008, lease_until=1011, history=10, alarm_at=5000)
+
+
 async def test_an_expired_lease_that_nobody_took_still_commits(storage: ConversationStorage) -> None:
     """Time alone loses no turn: only somebody else's lease does."""
     await storage.begin_turn(KEY, "slow", now=1000, lease_until=1015, history=10, alarm_at=5000)

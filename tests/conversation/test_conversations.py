@@ -243,6 +243,28 @@ async def test_a_lease_taken_over_during_the_answer_is_noticed(
     assert [each.query for each in kept.interactions] == ["first", "quick"]
 
 
+async def test_a_long_turn_keeps_its_lease_while_its_process_lives(
+    tmp_path: Path, clock: StandingClock
+) -> None:
+    """Renewed in time, the lease shuts others out well beyond its own length."""
+    policy = ConversationPolicy(lease_wait_seconds=0.05)
+    config = ConversationConfig(sqlite_path=tmp_path / "c.db", policy=policy)
+    async with (
+        open_conversations(config, clock=clock) as here,
+        open_conversations(config, clock=clock) as there,
+    ):
+        conversation_id = await started(here)
+        async with here.turn("acme", conversation_id) as slow:
+            await slow.history()
+            for _ in range(5):
+                clock.advance(policy.lease_seconds - 1)
+                await here.leases.renew_all()
+            async with there.turn("acme", conversation_id) as quick:
+                with pytest.raises(ConversationBusy):
+                    await quick.history()
+            assert (await slow.commit(Interaction(query="slow"))).number == 2
+
+
 async def test_entering_a_turn_and_knowing_its_id_waits_for_nothing(conversations: Conversations) -> None:
     """The first event of a stream never waits for storage: entering never yields to the loop."""
     entering = conversations.turn("acme").__aenter__()
