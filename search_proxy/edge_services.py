@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from search_proxy.accounts.account_office import AccountOffice
 from search_proxy.accounts.directory import AccountDirectory
+from search_proxy.accounts.prompt_preview import PromptPreviewer
 from search_proxy.backend import CatalogWriter, SearchBackend
 from search_proxy.binding import AgenticBinding, SearchBinding
 from search_proxy.rate_limits import RateLimits
@@ -22,7 +24,7 @@ class EdgeServices:
     """What the edge of one process needs.
 
     `demo` opens the account "demo" without a key, to this machine only. `readiness` adds its facts to
-    `/readyz`; a fact `"ready": False` answers 503.
+    `/readyz`; a fact `"ready": False` answers 503. Without `office` there is no admin API.
     """
 
     accounts: AccountDirectory
@@ -30,6 +32,8 @@ class EdgeServices:
     backend: SearchBackend
     catalog: CatalogWriter
     agentic: AgenticBinding
+    office: AccountOffice | None = None
+    previewer: PromptPreviewer | None = None
     demo: bool = False
     rates: RateLimits = field(default_factory=RateLimits)
     address_limit_per_minute: int = 6_000

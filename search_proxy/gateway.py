@@ -17,11 +17,15 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.responses import Response
 
+from search_proxy.accounts.errors import AccountError
+from search_proxy.accounts.settings_schema import SettingsRefused
 from search_proxy.edge_services import EdgeServices
 from search_proxy.errors import SearchError
 from search_proxy.filters import FilterSyntaxError
+from search_proxy.gateway_admin import admin_routes
+from search_proxy.gateway_admin_prompts import prompt_routes
 from search_proxy.gateway_door import Door, ExtraPolicy
-from search_proxy.gateway_errors import Refusal, error_body, json_response, refusal_of
+from search_proxy.gateway_errors import Refusal, account_refusal, error_body, json_response, refusal_of
 from search_proxy.gateway_routes import health_routes, product_routes
 
 logger = logging.getLogger(__name__)
@@ -58,11 +62,15 @@ def create_gateway(
         telemetry={"operation_spans": False},
     )
     app.include_router(product_routes())
+    app.include_router(admin_routes())
+    app.include_router(prompt_routes())
     for router in extra_routers:
         app.include_router(router)
     app.include_router(health_routes())
     app.add_exception_handler(Refusal, _answer_refusal)
     app.add_exception_handler(SearchError, _answer_search_error)
+    app.add_exception_handler(AccountError, _answer_account_error)
+    app.add_exception_handler(SettingsRefused, _answer_account_error)
     app.add_exception_handler(FilterSyntaxError, _answer_filter_error)
     app.add_exception_handler(RequestValidationError, _answer_invalid)
     app.add_exception_handler(HTTPException, _answer_http)
@@ -83,6 +91,10 @@ async def _answer_search_error(request: Request, error: Exception) -> Response:
             extra={"request_id": request.state.request_id, "error": str(error), "status": refusal.status},
         )
     return refusal.response()
+
+
+async def _answer_account_error(_: Request, error: Exception) -> Response:
+    return account_refusal(error).response()
 
 
 async def _answer_filter_error(_: Request, error: Exception) -> Response:

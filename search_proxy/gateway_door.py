@@ -86,6 +86,7 @@ class Door:
         with _within_limits(edge, asked, grant):
             caller = grant.caller(exchange.request_id)
             state["caller"] = caller
+            state["grant"] = grant
             state["settings"] = edge.accounts.snapshot(grant.account_id, policy.index or "")
             _check_index(policy, grant)
             receive = await bounded_receive(scope, receive, policy.body_bytes)

@@ -12,6 +12,15 @@ from typing import Any
 import orjson
 from starlette.responses import Response
 
+from search_proxy.accounts.errors import (
+    AccountConflict,
+    AccountError,
+    AccountExists,
+    AccountNotFound,
+    KeyNotFound,
+    PromptNotFound,
+    StoreUnavailable,
+)
 from search_proxy.errors import (
     AccessDenied,
     DocumentNotFound,
@@ -31,6 +40,15 @@ _BY_ERROR: tuple[tuple[type[SearchError], int, str], ...] = (
     (AccessDenied, 403, "forbidden"),
     (SearchTimeout, 504, "deadline_exceeded"),
     (SearchUnavailable, 502, "upstream_failed"),
+)
+
+_BY_ACCOUNT_ERROR: tuple[tuple[type[AccountError], int], ...] = (
+    (AccountNotFound, 404),
+    (KeyNotFound, 404),
+    (PromptNotFound, 404),
+    (AccountExists, 409),
+    (AccountConflict, 409),
+    (StoreUnavailable, 502),
 )
 
 CODES = {
@@ -83,6 +101,14 @@ def refusal_of(error: SearchError) -> Refusal:
         if isinstance(error, kind):
             return Refusal(status, str(error), code)
     return Refusal(500, "the request could not be answered")
+
+
+def account_refusal(error: Exception) -> Refusal:
+    """Return the answer to an error about accounts; what is none of the tree is a refused setting."""
+    for kind, status in _BY_ACCOUNT_ERROR:
+        if isinstance(error, kind):
+            return Refusal(status, str(error))
+    return Refusal(400, str(error))
 
 
 def too_many(seconds: float, what: str) -> Refusal:

@@ -80,7 +80,10 @@ async def _readyz(request: Request) -> Response:
     edge: EdgeServices = request.state.edge
     facts = dict(edge.readiness())
     ready = facts.pop("ready", True) is not False
-    body = {"status": "ready" if ready else "not ready", "accountChanges": edge.accounts.changes, **facts}
+    settings: dict[str, Any] = {"changes": edge.accounts.changes}
+    if edge.office is not None:
+        settings["ageSeconds"] = round(edge.office.sync.age_seconds, 1)
+    body = {"status": "ready" if ready else "not ready", "settings": settings, **facts}
     return json_response(body, 200 if ready else 503)
 
 

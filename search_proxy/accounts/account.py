@@ -53,7 +53,10 @@ class _Stored(BaseModel):
 
 
 class KeyRights(_Stored):
-    """What a key allows. An empty origin list refuses every browser of another origin."""
+    """What a key allows. An empty origin list refuses every browser of another origin.
+
+    `operator` lets a secret key create and list accounts, its own and others; nothing else of theirs.
+    """
 
     indexes: tuple[IndexName, ...] | None = Field(default=None, max_length=200)
     allowed_origins: tuple[Origin, ...] = Field(default=(), max_length=100)
@@ -65,6 +68,7 @@ class KeyRights(_Stored):
     requests_per_minute_per_address: int = Field(default=300, ge=1, le=10_000_000)
     requests_in_flight: int = Field(default=500, ge=1, le=100_000)
     expires_at: float | None = Field(default=None, gt=0)
+    operator: bool = False
 
 
 class KeyRecord(_Stored):
@@ -101,6 +105,7 @@ class Account(_Stored):
     settings_version: int = 0
     settings: dict[str, dict[str, Any]] = Field(default_factory=dict)
     prompts: dict[str, LivePrompts] = Field(default_factory=dict)
+    prompt_versions: dict[str, int] = Field(default_factory=dict)
 
     def key(self, key_id: str) -> KeyRecord | None:
         """Return the key of that id, or None."""

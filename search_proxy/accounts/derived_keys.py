@@ -47,8 +47,19 @@ def derive(secret_token: str, claims: DerivedClaims) -> str:
     parent_id = key_id_of(secret_token)
     if parent_id is None or not secret_token.startswith("sk_"):
         raise ValueError("a derived key is signed with a secret key (sk_...)")
+    return derive_with(parent_id, signing_key(secret_token), claims)
+
+
+def derive_with(parent_id: str, parent_signing_key: str, claims: DerivedClaims) -> str:
+    """Return the derived key that carries `claims`, signed with a stored signing key.
+
+    Raises:
+        ValueError: The parent has no signing key, or the claims are too long for a header.
+    """
+    if not parent_signing_key:
+        raise ValueError("a derived key is signed with a secret key (sk_...)")
     body = f"dk_{parent_id}.{_encode(orjson.dumps(claims.model_dump(mode='json', exclude_defaults=True)))}"
-    token = f"{body}.{_signature(body, signing_key(secret_token))}"
+    token = f"{body}.{_signature(body, parent_signing_key)}"
     if len(token) > MAX_TOKEN_CHARACTERS:
         raise ValueError(f"the derived key has {len(token)} characters; at most {MAX_TOKEN_CHARACTERS} fit")
     return token

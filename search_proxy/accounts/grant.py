@@ -36,6 +36,7 @@ class Grant:
     per_address: RateLimit = _WITHOUT_LIMIT
     in_flight: int = 100_000
     expires_at: float | None = None
+    operator: bool = False
 
     def caller(self, request_id: str) -> Caller:
         """Return who is asking, for everything behind the gateway."""
@@ -51,6 +52,7 @@ class Grant:
 
 
 OPEN_GRANT = Grant(account_id=DEMO_ACCOUNT, kind="open", any_loopback_origin=True)
+"""Everything of the demo account, nothing beyond it."""
 
 
 def key_grant(account: Account, key: KeyRecord) -> Grant:
@@ -107,6 +109,7 @@ def _grant(account_id: str, kind: GrantKind, key_id: str, rights: KeyRights) -> 
         per_address=RateLimit.of(rights.requests_per_minute_per_address),
         in_flight=rights.requests_in_flight,
         expires_at=rights.expires_at,
+        operator=rights.operator and kind == "secret",
     )
 
 
