@@ -19,7 +19,7 @@ from pyroaring import BitMap
 
 from search_proxy.engine.columns import ColumnsBuilder
 from search_proxy.engine.compaction import compacted
-from search_proxy.engine.documents import PreparedDocument, prepare_document
+from search_proxy.engine.documents import PreparedDocument, addressable_values, prepare_document
 from search_proxy.engine.languages import DEFAULT_LANGUAGE
 from search_proxy.engine.manifest import (
     Manifest,
@@ -32,7 +32,7 @@ from search_proxy.engine.manifest import (
 )
 from search_proxy.engine.searchable_text import searchable_text
 from search_proxy.engine.segment import write_segment
-from search_proxy.engine.snapshot import SEGMENTS, Snapshot, read_deleted
+from search_proxy.engine.snapshot import SEGMENTS, TEXT, Snapshot, read_deleted
 
 
 def add_documents(folder: Path, documents: Sequence[Mapping[str, Any]], language: str | None = None) -> int:
@@ -84,7 +84,7 @@ def delete_index(folder: Path) -> None:
 
 def _current(folder: Path, language: str | None) -> Snapshot:
     if identity(folder) is None:
-        folder.mkdir(parents=True, exist_ok=True)
+        (folder / TEXT).mkdir(parents=True, exist_ok=True)
         return Snapshot(folder, new_manifest(language or DEFAULT_LANGUAGE))
     return Snapshot(folder, read_manifest(folder))
 
@@ -97,13 +97,13 @@ def _commit(
     dead_serials = [int(snapshot.serials[row]) for row in dead_rows]
     with snapshot.text.writing() as texts:
         texts.forget_from(manifest.next_serial)
-        if added:
-            for serial, document in enumerate(added, manifest.next_serial):
-                texts.add(serial, searchable_text(orjson.loads(document.body)))
-            texts.commit()
+        documents = [orjson.loads(document.body) for document in added]
+        for serial, document in enumerate(documents, manifest.next_serial):
+            texts.add(serial, searchable_text(document))
+        texts.commit()
         segments = _with_deleted(folder, snapshot, dead_rows)
         if added:
-            segments.append(_write_added(folder, added, manifest.next_serial))
+            segments.append(_write_added(folder, added, documents, manifest.next_serial))
         following = manifest.following(tuple(segments), manifest.next_serial + len(added))
         publish_manifest(folder, following)
         if dead_serials:
@@ -130,14 +130,19 @@ def _with_deleted(folder: Path, snapshot: Snapshot, dead_rows: Sequence[int]) ->
     return entries
 
 
-def _write_added(folder: Path, added: Sequence[PreparedDocument], first_serial: int) -> SegmentEntry:
+def _write_added(
+    folder: Path,
+    added: Sequence[PreparedDocument],
+    documents: Sequence[Mapping[str, Any]],
+    first_serial: int,
+) -> SegmentEntry:
     fields: dict[str, ColumnsBuilder] = {}
-    for row, document in enumerate(added):
-        for name, values in document.values.items():
+    for row, document in enumerate(documents):
+        for name, value in addressable_values(document):
             builder = fields.get(name)
             if builder is None:
                 builder = fields[name] = ColumnsBuilder()
-            builder.add(row, values)
+            builder.add(row, value)
     name = f"{first_serial:012d}-{secrets.token_hex(4)}"
     write_segment(
         folder / SEGMENTS / name,

@@ -14,8 +14,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from search_proxy.engine.documents import FieldValues
-
 Array = npt.NDArray[Any]
 
 COLUMN_TYPES: Mapping[str, str] = {
@@ -36,66 +34,80 @@ COLUMN_TYPES: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class FieldColumns:
-    """The arrays of one field, by the names of `COLUMN_TYPES`."""
+    """The arrays of one field, by the names of `COLUMN_TYPES`; one that is not there is empty."""
 
     arrays: Mapping[str, Array]
 
     def __getitem__(self, name: str) -> Array:
-        return self.arrays[name]
+        found = self.arrays.get(name)
+        return np.empty(0, COLUMN_TYPES[name]) if found is None else found
 
     @property
     def distinct_texts(self) -> int:
         """Return how many distinct text values there are."""
-        return max(0, len(self.arrays["text_offsets"]) - 1)
+        return max(0, len(self["text_offsets"]) - 1)
 
     def text(self, code: int) -> str:
         """Return the text value of `code`."""
-        offsets = self.arrays["text_offsets"]
-        return bytes(self.arrays["text_blob"][offsets[code] : offsets[code + 1]]).decode()
+        offsets = self["text_offsets"]
+        return bytes(self["text_blob"][offsets[code] : offsets[code + 1]]).decode()
 
     def texts(self) -> list[str]:
         """Return every distinct text value, by code."""
-        blob = self.arrays["text_blob"].tobytes()
-        bounds = self.arrays["text_offsets"].tolist()
+        blob = self["text_blob"].tobytes()
+        bounds = self["text_offsets"].tolist()
         return [blob[start:end].decode() for start, end in zip(bounds, bounds[1:], strict=False)]
 
     def rows(self) -> Array:
         """Return the distinct rows that have any value, ascending."""
         names = ("text_rows", "integer_rows", "float_rows", "boolean_rows")
-        return np.unique(np.concatenate([self.arrays[name] for name in names]))
+        return np.unique(np.concatenate([self[name] for name in names]))
 
 
 class ColumnsBuilder:
     """Collects values row by row; rows must be added in ascending order."""
 
     def __init__(self) -> None:
-        self._pairs: dict[str, list[Any]] = {
-            name: [] for name in COLUMN_TYPES if name not in ("text_offsets", "text_blob")
-        }
+        self._pairs: dict[str, list[Any]] = {}
         self._codes: dict[str, int] = {}
 
-    def add(self, row: int, values: FieldValues) -> None:
-        """Add the values of one document."""
-        pairs = self._pairs
-        for text in values.texts:
-            pairs["text_rows"].append(row)
-            pairs["text_codes"].append(self._codes.setdefault(text, len(self._codes)))
-        for integer in values.integers:
-            pairs["integer_rows"].append(row)
-            pairs["integer_values"].append(integer)
-        for number in values.floats:
-            pairs["float_rows"].append(row)
-            pairs["float_values"].append(number)
-        for boolean in values.booleans:
-            pairs["boolean_rows"].append(row)
-            pairs["boolean_values"].append(boolean)
-        if values.is_list:
-            pairs["list_rows"].append(row)
+    def add(self, row: int, value: Any) -> None:
+        """Add a scalar, or every scalar of a list; other values cannot be addressed and are left out."""
+        if type(value) is list:
+            self._append("list_rows", row)
+            for element in value:
+                self._add_scalar(row, element)
+        else:
+            self._add_scalar(row, value)
 
     def build(self) -> FieldColumns:
         """Return the arrays of what was added."""
-        arrays = {name: np.asarray(pairs, COLUMN_TYPES[name]) for name, pairs in self._pairs.items()}
-        return FieldColumns({**arrays, **_dictionary(list(self._codes))})
+        arrays = {name: np.array(pairs, COLUMN_TYPES[name]) for name, pairs in self._pairs.items()}
+        if self._codes:
+            arrays.update(_dictionary(list(self._codes)))
+        return FieldColumns(arrays)
+
+    def _add_scalar(self, row: int, value: Any) -> None:
+        kind = type(value)
+        if kind is str:
+            self._append("text_rows", row)
+            self._append("text_codes", self._codes.setdefault(value, len(self._codes)))
+        elif kind is float:
+            self._append("float_rows", row)
+            self._append("float_values", value)
+        elif kind is int:
+            self._append("integer_rows", row)
+            self._append("integer_values", value)
+        elif kind is bool:
+            self._append("boolean_rows", row)
+            self._append("boolean_values", value)
+
+    def _append(self, name: str, value: Any) -> None:
+        pairs = self._pairs.get(name)
+        if pairs is None:
+            self._pairs[name] = [value]
+        else:
+            pairs.append(value)
 
 
 def join_columns(parts: Sequence[tuple[int, FieldColumns]]) -> FieldColumns:

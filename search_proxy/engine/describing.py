@@ -1,4 +1,4 @@
-"""Describes an index: its fields with their kinds and commonest values, and which field names the category."""
+"""Describes an index: its fields with kinds and commonest values, and which of them names the category."""
 
 from __future__ import annotations
 

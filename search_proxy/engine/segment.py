@@ -47,8 +47,8 @@ class Segment:
             return None
         return FieldColumns(
             {
-                name: self._view(kind, *layout[name]) if name in layout else np.empty(0, kind)
-                for name, kind in COLUMN_TYPES.items()
+                name: self._view(COLUMN_TYPES[name], offset, length)
+                for name, (offset, length) in layout.items()
             }
         )
 

@@ -17,7 +17,6 @@ import orjson
 from pyroaring import BitMap
 
 from search_proxy.engine.columns import Array, ColumnsBuilder, FieldColumns, join_columns
-from search_proxy.engine.documents import FieldValues
 from search_proxy.engine.manifest import Manifest, SegmentEntry, identity, read_manifest
 from search_proxy.engine.postings import FieldPostings, bitmap_of, rows_of
 from search_proxy.engine.segment import Segment
@@ -77,7 +76,7 @@ class Snapshot:
         """Return the postings of the ids as texts, for questions about their words."""
         builder = ColumnsBuilder()
         for row, identifier in enumerate(self.ids):
-            builder.add(row, FieldValues(texts=[identifier]))
+            builder.add(row, identifier)
         return FieldPostings(builder.build())
 
     @cached_property

@@ -26,7 +26,6 @@ class TextIndex:
     """The text of one index, opened at its newest commit."""
 
     def __init__(self, folder: Path, language: str) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
         builder = tantivy.SchemaBuilder()
         for name in BOOSTS:
             builder.add_text_field(name, tokenizer_name=_TOKENIZER)

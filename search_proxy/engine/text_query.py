@@ -13,7 +13,7 @@ import tantivy
 from search_proxy.engine.searchable_text import BOOSTS
 from search_proxy.engine.text_index import TextIndex
 
-DISMAX_TIE = 0.3
+DISMAX_TIE = 0.1
 TITLE_PHRASE_BOOST = 0.5
 TITLE_PHRASE_SLOP = 1
 ALL_TERMS_IN_TITLE_SCORE = 5.0
@@ -30,25 +30,30 @@ def query_terms(index: TextIndex, text: str) -> list[str]:
 
 def field_query(index: TextIndex, field: str, terms: Sequence[str]) -> tantivy.Query:
     """Return the boosted query of `terms` in one field."""
-    clauses = [(tantivy.Occur.Should, tantivy.Query.term_query(index.schema, field, term)) for term in terms]
+    clauses = [(tantivy.Occur.Should, _term(index, field, term)) for term in terms]
     return tantivy.Query.boost_query(tantivy.Query.boolean_query(clauses), BOOSTS[field])
 
 
 def product_query(index: TextIndex, terms: Sequence[str]) -> tantivy.Query:
-    """Return the query over all fields: the best field, a share of the others, and the title's extras."""
-    fields = [field_query(index, field, terms) for field in BOOSTS]
-    best_field = tantivy.Query.disjunction_max_query(fields, DISMAX_TIE)
-    clauses = [(tantivy.Occur.Should, best_field)]
+    """Return the query over all fields: for every term its best field and a share of the others, summed."""
+    clauses = [(tantivy.Occur.Should, _best_field(index, term)) for term in terms]
     if len(terms) > 1:
         clauses.extend((tantivy.Occur.Should, query) for query in _title_extras(index, terms))
     return tantivy.Query.boolean_query(clauses)
 
 
+def _best_field(index: TextIndex, term: str) -> tantivy.Query:
+    fields = [tantivy.Query.boost_query(_term(index, field, term), boost) for field, boost in BOOSTS.items()]
+    return tantivy.Query.disjunction_max_query(fields, DISMAX_TIE)
+
+
+def _term(index: TextIndex, field: str, term: str) -> tantivy.Query:
+    return tantivy.Query.term_query(index.schema, field, term)
+
+
 def _title_extras(index: TextIndex, terms: Sequence[str]) -> list[tantivy.Query]:
     phrase = tantivy.Query.phrase_query(index.schema, "title", list(terms), TITLE_PHRASE_SLOP)
-    every = tantivy.Query.boolean_query(
-        [(tantivy.Occur.Must, tantivy.Query.term_query(index.schema, "title", term)) for term in terms]
-    )
+    every = tantivy.Query.boolean_query([(tantivy.Occur.Must, _term(index, "title", term)) for term in terms])
     return [
         tantivy.Query.boost_query(phrase, TITLE_PHRASE_BOOST),
         tantivy.Query.const_score_query(every, ALL_TERMS_IN_TITLE_SCORE),
