@@ -45,6 +45,10 @@ class TextIndex:
         scores = np.fromiter((score for score, _ in found), np.float32, len(found))
         return np.asarray(serials, np.uint64), scores
 
+    def term(self, field: str, term: str) -> tantivy.Query:
+        """Return the query of one term, as analysed, in one field."""
+        return tantivy.Query.term_query(self.schema, field, term)
+
     def document_frequency(self, field: str, term: str) -> int:
         """Return in how many documents `term`, as analysed, occurs in `field`."""
         return int(self._searcher.doc_freq(field, term))
@@ -66,7 +70,7 @@ class TextIndex:
         try:
             yield TextWriter(writer, self.schema)
         finally:
-            writer.rollback()
+            # Not rollback(): it may take files away from a merge that still runs, and break the index.
             writer.wait_merging_threads()
 
 

@@ -30,7 +30,7 @@ def query_terms(index: TextIndex, text: str) -> list[str]:
 
 def field_query(index: TextIndex, field: str, terms: Sequence[str]) -> tantivy.Query:
     """Return the boosted query of `terms` in one field."""
-    clauses = [(tantivy.Occur.Should, _term(index, field, term)) for term in terms]
+    clauses = [(tantivy.Occur.Should, index.term(field, term)) for term in terms]
     return tantivy.Query.boost_query(tantivy.Query.boolean_query(clauses), BOOSTS[field])
 
 
@@ -43,17 +43,13 @@ def product_query(index: TextIndex, terms: Sequence[str]) -> tantivy.Query:
 
 
 def _best_field(index: TextIndex, term: str) -> tantivy.Query:
-    fields = [tantivy.Query.boost_query(_term(index, field, term), boost) for field, boost in BOOSTS.items()]
+    fields = [tantivy.Query.boost_query(index.term(field, term), boost) for field, boost in BOOSTS.items()]
     return tantivy.Query.disjunction_max_query(fields, DISMAX_TIE)
-
-
-def _term(index: TextIndex, field: str, term: str) -> tantivy.Query:
-    return tantivy.Query.term_query(index.schema, field, term)
 
 
 def _title_extras(index: TextIndex, terms: Sequence[str]) -> list[tantivy.Query]:
     phrase = tantivy.Query.phrase_query(index.schema, "title", list(terms), TITLE_PHRASE_SLOP)
-    every = tantivy.Query.boolean_query([(tantivy.Occur.Must, _term(index, "title", term)) for term in terms])
+    every = tantivy.Query.boolean_query([(tantivy.Occur.Must, index.term("title", term)) for term in terms])
     return [
         tantivy.Query.boost_query(phrase, TITLE_PHRASE_BOOST),
         tantivy.Query.const_score_query(every, ALL_TERMS_IN_TITLE_SCORE),
