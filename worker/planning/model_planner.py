@@ -5,10 +5,11 @@ One attempt with one model: retry, a second model and the catalog planner are `f
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from search_proxy.caller import Caller
 from search_proxy.errors import SearchError
@@ -27,6 +28,8 @@ logger = logging.getLogger(__name__)
 Describe = Callable[[Caller, str], Awaitable[IndexDescription]]
 
 _REMEMBERED_CONTEXTS = 64
+_DESCRIBE_SECONDS = 0.3
+"""A plan without filters now is worth more than one with filters later."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,13 +74,20 @@ class ModelPlanner:
         Raises:
             ModelPlanningFailed: The model failed; what was emitted stays valid.
         """
+        return await self.attempt(request, emit, within_seconds=self.config.deadlines.total_seconds)
+
+    async def attempt(self, request: PlanRequest, emit: Emit, *, within_seconds: float) -> PlanReport:
+        """Plan as `plan` does, in what is left of a longer deadline.
+
+        Raises:
+            ModelPlanningFailed: As `plan`.
+        """
         facets, warnings = await self._facets(request) if request.allow_filters else ("", ())
         reader = PlanReader(max_expansions=request.max_categories, allow_filters=bool(facets))
         heard = _Heard(reader, emit)
+        deadlines = replace(self.config.deadlines, total_seconds=within_seconds)
         try:
-            await read_within(
-                self.config.deadlines, self._model, self._prompt.write(request, facets), heard.take
-            )
+            await read_within(deadlines, self._model, self._prompt.write(request, facets), heard.take)
         except ModelError as error:
             heard.close()
             raise ModelPlanningFailed(error, heard.usage, (*warnings, *reader.fields.warnings)) from error
@@ -94,9 +104,10 @@ class ModelPlanner:
 
     async def _facets(self, request: PlanRequest) -> tuple[str, tuple[str, ...]]:
         try:
-            description = await self._describe(request.caller, request.index)
-        except SearchError as error:
-            logger.warning("facet_context_failed", extra={"index": request.index, "error": str(error)})
+            async with asyncio.timeout(_DESCRIBE_SECONDS):
+                description = await self._describe(request.caller, request.index)
+        except (SearchError, TimeoutError) as error:
+            logger.warning("facet_context_failed", extra={"index": request.index, "error": repr(error)})
             return "", ("no_facet_context=1",)
         key = (request.caller.account_id, description.index, description.generation)
         context = self._contexts.get(key)

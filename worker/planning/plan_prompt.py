@@ -36,6 +36,7 @@ class PlanPrompt:
         if allow_filters:
             system += [self._filters, facets]
         functions = plan_functions(self._wire, max_expansions=limit, allow_filters=allow_filters)
+        schema = None if functions else plan_schema(max_expansions=limit, allow_filters=allow_filters)
         return ModelRequest(
             model=self._model,
             system="\n\n".join(system),
@@ -43,9 +44,7 @@ class PlanPrompt:
                 *(message for turn in request.history[-_MAX_HISTORY:] for message in _turn(turn)),
                 Message(role="user", text=request.query[:_MAX_QUERY]),
             ),
-            response_schema=None
-            if functions
-            else plan_schema(max_expansions=limit, allow_filters=allow_filters),
+            response_schema=schema,
             functions=functions,
             stream_function_arguments=self._wire == "partial_args",
             max_output_tokens=self._max_output_tokens,

@@ -1,0 +1,151 @@
+"""Makes a model's text safe to show, piece by piece as it streams.
+
+What comes out holds no link but `[label](<p:ID>)` to a product sent in this stream and
+`[label](<q:text>)` to a follow-up query, no HTML, no image, no URL, and no price that no sent product
+has. Links hold by construction: every other bracket is taken out, so that no renderer can form one.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections import Counter
+from collections.abc import Collection
+
+from worker.summary_prices import PriceCheck
+
+_SPECIAL = re.compile(r"[\[\]<>\\]")
+_LINK = re.compile(r"\[([^\[\]<>\n]{0,200})\]\((?:<([^<>\n]{0,300})>|([^\s()<>]{0,300}))\)")
+_ANGLE = re.compile(r"<([^<>|\n]{1,200})\|([^<>|\n]{1,200})>")
+_TAG = re.compile(r"<[A-Za-z/!?][^<>]{0,400}>")
+_UNDECIDED = re.compile(
+    r"\[[^\[\]<>\n]{0,200}(?:\](?:\((?:<[^<>\n]{0,300}>?|[^\s()<>]{0,300}))?)?|<(?!\s)[^<>]{0,400}"
+)
+"""A start that may still become a link or a tag; what is longer or broken will not."""
+_URL = re.compile(
+    r"(?:javascript|vbscript|data|file|mailto):\S+|\w{1,20}://\S*|\bwww\.\S+|[\w.+-]{1,64}@[\w-]{1,64}\.\w+",
+    re.IGNORECASE,
+)
+_WITHIN_WORD = string.ascii_letters + string.digits + string.punctuation + "€£¥₹–"
+_SHOWN_ALONE = {"<": "‹", ">": "›"}
+_BRACKETS = str.maketrans("", "", "[]<>\\")
+_MAX_HELD = 400
+"""A longer word is given out as it is; no price and no link is that long."""
+
+
+class GroundedText:
+    """Takes pieces of a model's text and gives what may be shown; `counts` says what was taken out.
+
+    Args:
+        sent_ids: Ids of the products sent in this stream.
+        prices: The prices that may be named.
+        clickable: False leaves the labels of links and nothing else of them.
+    """
+
+    def __init__(self, sent_ids: Collection[str], prices: PriceCheck, *, clickable: bool = True) -> None:
+        self.counts: Counter[str] = Counter()
+        self._sent_ids = frozenset(sent_ids)
+        self._prices = prices
+        self._clickable = clickable
+        self._held = ""
+        self._plain: list[str] = []
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What was taken out, as `name=count`."""
+        return tuple(f"{name}={count}" for name, count in self.counts.items())
+
+    def feed(self, text: str) -> str:
+        """Return what may be shown after this piece of text; the rest is held until it is decided."""
+        shown: list[str] = []
+        text, self._held = self._held + text, ""
+        at = 0
+        while special := _SPECIAL.search(text, at):
+            start = special.start()
+            self._plain.append(text[at:start])
+            end = self._bracket(text, start, shown)
+            if end is None:
+                self._held = text[start:]
+                at = len(text)
+                break
+            at = end
+        self._plain.append(text[at:])
+        shown.append(self._settled())
+        return "".join(shown)
+
+    def close(self) -> str:
+        """Return what was still held; an unfinished link leaves its label, an unfinished tag nothing."""
+        held, self._held = self._held, ""
+        if held:
+            self.counts["link_cut"] += 1
+            label = held[1:].partition("|")[0] if "|" in held else held[1:].partition("](")[0]
+            if held[0] == "[" or "|" in held:
+                self._plain.append(label.translate(_BRACKETS))
+        return self._flush()
+
+    def _bracket(self, text: str, start: int, shown: list[str]) -> int | None:
+        """Handle the bracket at `start` and return where to go on; None waits for more text."""
+        bracket = text[start]
+        if bracket == "[" and (link := _LINK.match(text, start)):
+            self._link(link[1], link[3] if link[2] is None else link[2], shown)
+            return link.end()
+        if bracket == "<" and (angle := _ANGLE.match(text, start)):
+            self._link(angle[1], f"p:{angle[2]}", shown)
+            return angle.end()
+        if bracket == "<" and (tag := _TAG.match(text, start)):
+            self.counts["html_removed"] += 1
+            return tag.end()
+        undecided = _UNDECIDED.match(text, start)
+        if undecided is not None and undecided.end() == len(text):
+            return None
+        self._plain.append(_SHOWN_ALONE.get(bracket, ""))
+        return start + 1
+
+    def _link(self, label: str, target: str, shown: list[str]) -> None:
+        label = label.translate(_BRACKETS)
+        kind, _, value = target.partition(":")
+        value = value.strip()
+        if self._ends_with_image_mark():
+            self.counts["image_removed"] += 1
+        elif kind == "p" and value not in self._sent_ids:
+            self.counts["unknown_product"] += 1
+        elif kind not in ("p", "q") or not value:
+            self.counts["link_removed"] += 1
+        elif self._clickable and label.strip():
+            shown += (self._flush(), f"[{self._clean(label)}](<{kind}:{value}>)")
+            return
+        self._plain.append(label)
+
+    def _ends_with_image_mark(self) -> bool:
+        last = next((part for part in reversed(self._plain) if part), "")
+        if not last.endswith("!"):
+            return False
+        self._plain.append("".join(self._plain)[:-1])
+        del self._plain[:-1]
+        return True
+
+    def _settled(self) -> str:
+        """Return the plain text up to where a price, a URL or an image may still be growing."""
+        plain = "".join(self._plain)
+        cut = len(plain.rstrip(_WITHIN_WORD))
+        for _ in range(2):
+            before = plain[:cut].rstrip()
+            if not self._prices.may_continue(before):
+                break
+            cut = len(before.rstrip(_WITHIN_WORD))
+        if len(plain) - cut > _MAX_HELD:
+            cut = len(plain)
+        self._plain = [plain[cut:]]
+        return self._clean(plain[:cut])
+
+    def _flush(self) -> str:
+        plain, self._plain = "".join(self._plain), []
+        return self._clean(plain)
+
+    def _clean(self, text: str) -> str:
+        if not text:
+            return text
+        text, urls = _URL.subn("", text)
+        text, prices = self._prices.neutralise(text)
+        self.counts.update({name: n for name, n in (("url_removed", urls), ("unknown_price", prices)) if n})
+        return text

@@ -1,0 +1,53 @@
+"""Keeps what of a plan has been emitted, so that a second planner can add to it and not repeat it."""
+
+from __future__ import annotations
+
+from worker.planning.plan import Emit, PlanDecision, PlanEvent, QueryComplement, QueryExpansion, Strategy
+
+_ANSWERS_WITHOUT_SEARCH = frozenset({Strategy.NO_MATCH, Strategy.NEEDS_CLARIFICATION})
+
+
+class EmittedPlan:
+    """Passes events on to `emit` and remembers them."""
+
+    def __init__(self, emit: Emit, max_expansions: int) -> None:
+        self.expansions = 0
+        self.anything = False
+        self._emit = emit
+        self._max_expansions = max_expansions
+        self._taken: set[str] = set()
+        self._complements: set[str] = set()
+        self._decision: PlanDecision | None = None
+
+    @property
+    def answers_without_search(self) -> bool:
+        """Whether the plan says that there is nothing to search for."""
+        return self._decision is not None and self._decision.strategy in _ANSWERS_WITHOUT_SEARCH
+
+    def emit(self, event: PlanEvent) -> None:
+        """Pass on an event of the first planner."""
+        self.anything = True
+        if isinstance(event, QueryExpansion):
+            self.expansions += 1
+            self._taken |= _names(event)
+        elif isinstance(event, QueryComplement):
+            self._complements.add(event.query.casefold())
+        elif isinstance(event, PlanDecision):
+            self._decision = event
+        self._emit(event)
+
+    def fill(self, event: PlanEvent) -> None:
+        """Pass on an event of a planner that stands in, unless the first planner said it already."""
+        if isinstance(event, QueryExpansion) and (
+            self.expansions >= self._max_expansions or self._taken & _names(event)
+        ):
+            return
+        if isinstance(event, QueryComplement) and event.query.casefold() in self._complements:
+            return
+        if isinstance(event, PlanDecision) and self._decision is not None:
+            return
+        self.emit(event)
+
+
+def _names(expansion: QueryExpansion) -> set[str]:
+    return {f"query:{expansion.query.casefold()}", f"label:{expansion.label.casefold()}"}
