@@ -12,6 +12,7 @@ from worker.category_search import CategoryHits
 from worker.planning.plan import PlanDecision, PlanReport, PlanSource, TokenUsage
 from worker.request import AgenticRequest
 from worker.run import Outcome
+from worker.summary_request import SummaryReport
 from worker.timing import Stage, Timings
 
 
@@ -31,8 +32,7 @@ class Answer:
     decision: PlanDecision = field(default_factory=PlanDecision)
     degraded: str | None = None
     plan_report: PlanReport | None = None
-    summary_usage: TokenUsage = field(default_factory=TokenUsage)
-    ungrounded_links: int = 0
+    summary_report: SummaryReport | None = None
     cache_tier: str | None = None
     prompt_version: str = "base"
     warnings: list[str] = field(default_factory=list)
@@ -41,11 +41,12 @@ class Answer:
     def tokens(self) -> dict[str, int]:
         """Return what both model calls used, together."""
         planned = self.plan_report.usage if self.plan_report else TokenUsage()
+        written = self.summary_report.usage if self.summary_report else TokenUsage()
         return {
-            "input": planned.input + self.summary_usage.input,
-            "output": planned.output + self.summary_usage.output,
-            "thoughts": planned.thoughts + self.summary_usage.thoughts,
-            "cached": planned.cached + self.summary_usage.cached,
+            "input": planned.input + written.input,
+            "output": planned.output + written.output,
+            "thoughts": planned.thoughts + written.thoughts,
+            "cached": planned.cached + written.cached,
         }
 
     def receipt(self) -> dict[str, Any]:
@@ -66,7 +67,16 @@ class Answer:
     def all_warnings(self) -> list[str]:
         """Return what went less than well, for people who look closely."""
         planned = self.plan_report.warnings if self.plan_report else ()
-        return [*([f"degraded: {self.degraded}"] if self.degraded else []), *planned, *self.warnings]
+        written = self.summary_report.warnings if self.summary_report else ()
+        degraded = [f"degraded: {self.degraded}"] if self.degraded else []
+        return [*degraded, *planned, *written, *self.warnings]
+
+    def ungrounded_links(self) -> int:
+        """Return how many links of the summary named a product that this stream did not send."""
+        counted = (warning.partition("=") for warning in self.all_warnings())
+        return sum(
+            int(count) for name, _, count in counted if name == "ungrounded_links" and count.isdecimal()
+        )
 
     def log_fields(self) -> Mapping[str, Any]:
         """Return the facts of the completion line; the query only as a hash."""
@@ -89,7 +99,7 @@ class Answer:
             "total_hits": self.initial.total_hits if self.initial else None,
             "filters_dropped": sum(1 for found in self.categories if found.dropped_filter is not None),
             "category_errors": sum(1 for found in self.categories if found.error is not None),
-            "ungrounded_links": self.ungrounded_links,
+            "ungrounded_links": self.ungrounded_links(),
             "degraded": self.degraded,
             "warnings": self.all_warnings(),
             "tokens": self.tokens(),

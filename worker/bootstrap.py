@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
-from search_proxy.accounts.open_accounts import open_accounts
+from search_proxy.accounts.open_accounts import open_account_office
 from search_proxy.backends.embedded import open_embedded
 from search_proxy.proxy import SearchProxy
 from worker.background import open_background
-from worker.llm.gemini_rest import GeminiRest
-from worker.llm.gemini_sdk import GeminiSdk
-from worker.llm.language_model import LanguageModel
+from worker.model_parts import open_model_parts
 from worker.planning.catalog_planner import CatalogPlanner
-from worker.planning.fallback_planner import ResilientPlanner
-from worker.planning.model_planner import ModelPlanner
 from worker.run_registry import open_run_registry
 from worker.services import Services
 from worker.settings import Settings
@@ -24,9 +20,11 @@ from worker.settings import Settings
 async def open_services(settings: Settings) -> AsyncIterator[Services]:
     """Open every part that `settings` asks for; on leaving, close them in reverse order."""
     async with AsyncExitStack() as stack:
-        accounts = await stack.enter_async_context(open_accounts(settings.data_dir))
+        office = await stack.enter_async_context(open_account_office(settings.data_dir, demo=settings.demo))
         backend = await stack.enter_async_context(open_embedded(settings.data_dir))
         search = SearchProxy(backend)
+        catalog_planner = CatalogPlanner(search)
+        parts = await stack.enter_async_context(open_model_parts(settings, search, catalog_planner))
         background = await stack.enter_async_context(open_background(settings.shutdown_grace_seconds / 2))
         runs = await stack.enter_async_context(
             open_run_registry(
@@ -35,13 +33,14 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         )
         yield Services(
             settings=settings,
-            accounts=accounts,
+            office=office,
+            accounts=office.directory,
             backend=backend,
             catalog=backend,
             search=search,
-            planner=CatalogPlanner(search),
-            catalog_planner=CatalogPlanner(search),
-            model=None,
+            planner=parts.planner,
+            catalog_planner=catalog_planner,
+            model=parts.model,
             runs=runs,
             wait_until=background,
         )

@@ -128,7 +128,7 @@ def _resume(services: Services, caller: Caller, index: str, last_event_id: str) 
     return _stream_of(services, run, after=int(seq))
 
 
-def _stream_of(services: Services, run: Run, *, after: int) -> Response:
+def _stream_of(services: Services, run: Run, *, after: int) -> RunStream:
     settings = services.settings
     return RunStream(
         run,

@@ -6,7 +6,8 @@ from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from search_proxy.accounts.settings_schema import SettingsReader
+from search_proxy.accounts.account_office import AccountOffice
+from search_proxy.accounts.directory import AccountDirectory
 from search_proxy.backend import CatalogWriter, SearchBackend
 from search_proxy.binding import SearchBinding
 from worker.llm.language_model import LanguageModel
@@ -28,7 +29,8 @@ class Services:
     """The parts that one process runs with."""
 
     settings: Settings
-    accounts: SettingsReader
+    office: AccountOffice
+    accounts: AccountDirectory
     backend: SearchBackend
     catalog: CatalogWriter
     search: SearchBinding

@@ -8,6 +8,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
+from worker.llm.deadlines import Deadlines
+
 _ALIASES = {
     "gemini_api_key": ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
 }
@@ -33,6 +35,10 @@ class Settings(BaseModel):
     gemini_api_version: str = "v1beta"
     gemini_client: Literal["sdk", "rest"] = "rest"
     model: str = "gemini-3.5-flash-lite"
+    fallback_models: str = ""
+    """Models asked in turn when the first fails before its first expansion, separated by commas."""
+    tokens_per_day: int | None = Field(default=None, ge=1)
+    """What one account may spend on the model a day; over it the catalog plans."""
     model_wire: Literal["structured", "function_call", "parallel_calls", "partial_args"] = "structured"
     max_model_streams: int = Field(default=256, ge=1, le=4096)
 
@@ -47,6 +53,19 @@ class Settings(BaseModel):
     sse_ping_seconds: float = Field(default=15.0, gt=0)
     sse_send_timeout_seconds: float = Field(default=20.0, gt=0)
     shutdown_grace_seconds: float = Field(default=10.0, ge=0)
+
+    def deadlines(self) -> Deadlines:
+        """Return how long a model call may take, and be silent."""
+        return Deadlines(
+            first_event_seconds=self.model_first_chunk_seconds,
+            gap_seconds=self.model_gap_seconds,
+            total_seconds=self.model_total_seconds,
+        )
+
+    def model_chain(self) -> tuple[str, ...]:
+        """Return the models in the order in which they are asked."""
+        others = (name.strip() for name in self.fallback_models.split(","))
+        return (self.model, *(name for name in others if name))
 
     @classmethod
     def from_env(cls, environ: Mapping[str, str], **overrides: Any) -> Settings:

@@ -10,6 +10,7 @@ import asyncio
 import logging
 from typing import Any
 
+from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from worker.run import EventsLost, Run
@@ -20,15 +21,15 @@ logger = logging.getLogger(__name__)
 RETRY_MS = 2000
 """How long a browser waits before it reconnects."""
 
-_HEADERS = [
-    (b"content-type", b"text/event-stream; charset=utf-8"),
-    (b"cache-control", b"no-cache, no-transform"),
-    (b"x-accel-buffering", b"no"),
-]
+_HEADERS = {
+    "content-type": "text/event-stream; charset=utf-8",
+    "cache-control": "no-cache, no-transform",
+    "x-accel-buffering": "no",
+}
 
 
-class RunStream:
-    """An ASGI response that subscribes to a run and writes it, from the event after `after`."""
+class RunStream(Response):
+    """A response that subscribes to a run and writes it, from the event after `after`."""
 
     def __init__(
         self,
@@ -40,12 +41,12 @@ class RunStream:
         send_timeout_seconds: float = 20.0,
         headers: dict[str, str] | None = None,
     ) -> None:
+        super().__init__(headers=_HEADERS | (headers or {}))
         self._run = run
         self._registry = registry
         self._after = after
         self._ping_seconds = ping_seconds
         self._send_timeout_seconds = send_timeout_seconds
-        self._headers = [(name.encode(), value.encode()) for name, value in (headers or {}).items()]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Write the stream until the run's end, the client's leaving or the send timeout."""
@@ -97,7 +98,9 @@ class RunStream:
             await send(message)
 
     def _start_message(self) -> dict[str, Any]:
-        return {"type": "http.response.start", "status": 200, "headers": _HEADERS + self._headers}
+        # The length of a stream is not known when it starts.
+        headers = [header for header in self.raw_headers if header[0] != b"content-length"]
+        return {"type": "http.response.start", "status": 200, "headers": headers}
 
 
 async def client_gone(receive: Receive) -> None:

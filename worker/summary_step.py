@@ -10,33 +10,35 @@ from collections.abc import Callable
 from worker.answer import Answer
 from worker.planning.plan import PlanSource
 from worker.services import Services
-from worker.summary import FoundCategory, SummaryRequest, write_summary
+from worker.summary import SummaryConfig, write_summary
+from worker.summary_request import SummaryCategory, SummaryRequest
 from worker.timing import Stage
 
 
 async def stream_summary(services: Services, answer: Answer, say: Callable[[str], None]) -> None:
     """Write the summary piece by piece through `say`, and note in `answer` what it took."""
-    request = answer.request
     # A model that has just failed to plan is not asked again: the rules answer at once.
-    model = services.model if answer.source is PlanSource.LLM and not answer.degraded else None
-    stage = Stage.LLM_SECOND_CALL if model is not None else None
-    question = SummaryRequest(
-        model=answer.plan_report.model if answer.plan_report and answer.plan_report.model else "",
+    planned = answer.plan_report.model if answer.plan_report and answer.source is PlanSource.LLM else None
+    if planned is None or answer.degraded:
+        report = await write_summary(None, _request(answer), say)
+    else:
+        config = SummaryConfig(model=planned, deadlines=services.settings.deadlines())
+        with answer.timings.measure(Stage.LLM_SECOND_CALL):
+            report = await write_summary(services.model, _request(answer), say, config)
+    answer.summary_report = report
+
+
+def _request(answer: Answer) -> SummaryRequest:
+    request, initial = answer.request, answer.initial
+    found = [item for item in answer.categories if item.error is None]
+    return SummaryRequest(
         query=request.query,
         categories=tuple(
-            FoundCategory(label=found.expansion.label, hits=found.hits, total=found.total_hits)
-            for found in answer.categories
-            if found.error is None
+            SummaryCategory(label=item.expansion.label, hits=item.hits, total=item.total_hits)
+            for item in found
         ),
-        hits=answer.initial.hits if answer.initial else (),
-        total=answer.initial.total_hits if answer.initial else 0,
+        hits=initial.hits if initial else (),
+        total=initial.total_hits if initial else None,
+        facets=initial.facets if initial else {},
         clickable=request.clickable_summary,
     )
-    if stage is None:
-        report = await write_summary(None, question, say)
-    else:
-        with answer.timings.measure(stage):
-            report = await write_summary(model, question, say)
-    answer.summary_usage = report.usage
-    answer.ungrounded_links = report.ungrounded_links
-    answer.warnings.extend(report.warnings)

@@ -1,0 +1,71 @@
+"""Opens the model side: the client, and the planner over the chain of models.
+
+Only `bootstrap.py` calls this; without a key there is no client and the catalog planner plans alone.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
+
+from search_proxy.binding import SearchBinding
+from worker.llm.breaker import CircuitBreaker
+from worker.llm.credentials import ApiKey
+from worker.llm.gemini_request import GeminiEndpoint
+from worker.llm.gemini_rest import open_gemini_rest
+from worker.llm.gemini_sdk import open_gemini_sdk
+from worker.llm.language_model import LanguageModel
+from worker.llm.token_budget import TokenBudget
+from worker.planning.fallback_planner import GuardedModel, ResilientPlanner
+from worker.planning.model_planner import ModelPlanner, ModelPlannerConfig
+from worker.planning.planner import Planner
+from worker.settings import Settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelParts:
+    """The client, where there is one, the planner in front of it, and the breakers that watch it."""
+
+    model: LanguageModel | None
+    planner: Planner
+    breakers: dict[str, CircuitBreaker]
+    budget: TokenBudget
+
+
+@asynccontextmanager
+async def open_model_parts(
+    settings: Settings, search: SearchBinding, catalog_planner: Planner
+) -> AsyncIterator[ModelParts]:
+    """Open what `settings` ask for; leaving closes the client and every stream it still has."""
+    async with AsyncExitStack() as stack:
+        model = await _open_model(settings, stack)
+        budget = TokenBudget(time.time, settings.tokens_per_day)
+        breakers: dict[str, CircuitBreaker] = {}
+        guarded: list[GuardedModel] = []
+        if model is not None:
+            for name in settings.model_chain():
+                breakers[name] = CircuitBreaker(time.monotonic)
+                config = ModelPlannerConfig(
+                    model=name, wire=settings.model_wire, deadlines=settings.deadlines()
+                )
+                planner = ModelPlanner(model, config, search.describe_index)
+                guarded.append(GuardedModel(planner=planner, breaker=breakers[name]))
+        resilient = ResilientPlanner(
+            guarded, catalog_planner, budget=budget, total_seconds=settings.model_total_seconds
+        )
+        yield ModelParts(model=model, planner=resilient, breakers=breakers, budget=budget)
+
+
+async def _open_model(settings: Settings, stack: AsyncExitStack) -> LanguageModel | None:
+    if settings.gemini_api_key is None:
+        return None
+    endpoint = GeminiEndpoint(api_version=settings.gemini_api_version)
+    if settings.gemini_base_url is not None:
+        endpoint = replace(endpoint, base_url=settings.gemini_base_url)
+    key = ApiKey(settings.gemini_api_key.get_secret_value())
+    streams = settings.max_model_streams
+    if settings.gemini_client == "sdk":
+        return await stack.enter_async_context(open_gemini_sdk(endpoint, key, max_streams=streams))
+    return await stack.enter_async_context(open_gemini_rest(endpoint, key, max_streams=streams))
