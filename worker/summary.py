@@ -16,10 +16,8 @@ from worker.llm.language_model import Finish, LanguageModel, ModelError, ModelEv
 from worker.planning.plan import TokenUsage
 from worker.summary_prices import PriceCheck
 from worker.summary_prompt import summary_call
-from worker.summary_request import FoundCategory, SummaryReport, SummaryRequest, hit_price
+from worker.summary_request import SummaryReport, SummaryRequest, hit_price
 from worker.summary_rules import rules_summary
-
-__all__ = ["FoundCategory", "SummaryConfig", "SummaryReport", "SummaryRequest", "write_summary"]
 
 logger = logging.getLogger(__name__)
 
@@ -46,7 +44,7 @@ async def write_summary(
         Nothing of its own: a model's failure is in the report.
     """
     config = config or SummaryConfig()
-    name = request.model or config.model
+    name = config.model
     if model is None:
         return _by_rules(request, emit)
     if not any(True for _ in request.sent_hits()):

@@ -15,7 +15,7 @@ _WITHOUT_CENTS = frozenset({"JPY", "KRW"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FoundCategory:
+class SummaryCategory:
     """A category as it was sent; `total` is how many products its search matched."""
 
     label: str
@@ -27,16 +27,14 @@ class FoundCategory:
 class SummaryRequest:
     """What to summarise. `hits` and `total` are those of the shopper's own query.
 
-    `facets` is the wire form of a search's facets. `model` empty is the configured one; `clickable` False
-    asks for plain text.
+    `facets` is the wire form of a search's facets. `clickable` False asks for plain text.
     """
 
     query: str
-    categories: tuple[FoundCategory, ...] = ()
+    categories: tuple[SummaryCategory, ...] = ()
     hits: tuple[Hit, ...] = ()
     total: int | None = None
     facets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    model: str = ""
     clickable: bool = True
     system_prompt: str | None = None
     locale: str = "en"
