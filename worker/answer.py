@@ -73,10 +73,7 @@ class Answer:
 
     def ungrounded_links(self) -> int:
         """Return how many links of the summary named a product that this stream did not send."""
-        counted = (warning.partition("=") for warning in self.all_warnings())
-        return sum(
-            int(count) for name, _, count in counted if name == "ungrounded_links" and count.isdecimal()
-        )
+        return self.summary_report.ungrounded_links if self.summary_report else 0
 
     def log_fields(self) -> Mapping[str, Any]:
         """Return the facts of the completion line; the query only as a hash."""
