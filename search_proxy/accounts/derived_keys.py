@@ -19,7 +19,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from search_proxy.accounts.account import Group, IndexName, Origin
 from search_proxy.accounts.keys import key_id_of, signing_key
-from search_proxy.accounts.validation_messages import validation_message
 
 MAX_TOKEN_CHARACTERS = 8_192
 _TOKEN = re.compile(r"dk_([0-9a-z]{12})\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]{43})\Z")
@@ -83,18 +82,6 @@ def verified_claims(token: str, parent_signing_key: str) -> DerivedClaims | None
         return DerivedClaims.model_validate_json(_decode(match.group(2)))
     except (ValidationError, ValueError):
         return None
-
-
-def read_claims(text: bytes) -> DerivedClaims:
-    """Return the claims written in JSON, as the command line and the admin API take them.
-
-    Raises:
-        ValueError: The message names the claim and what it takes.
-    """
-    try:
-        return DerivedClaims.model_validate_json(text)
-    except ValidationError as error:
-        raise ValueError(validation_message(error, DerivedClaims)) from error
 
 
 def _signature(body: str, parent_signing_key: str) -> str:
