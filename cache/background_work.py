@@ -42,7 +42,14 @@ class BackgroundWork:
             self._endless.add(task)
             task.add_done_callback(self._endless.discard)
         task.add_done_callback(self._tasks.discard)
+        # A task that is cancelled before its first step never reaches the work that it was given.
+        task.add_done_callback(lambda _: work.close())
         return True
+
+    async def settle(self) -> None:
+        """Return when nothing runs but what is `until_closing`."""
+        while ending := self._tasks - self._endless:
+            await asyncio.wait(ending)
 
     async def drain(self, grace_seconds: float) -> None:
         """Take no more work, wait for what runs, and cancel what is left after the grace."""

@@ -191,6 +191,10 @@ class QueryCache:
         """
         await self._feed.poll()
 
+    async def settle(self) -> None:
+        """Return when the reads, promotions and refreshes that are under way have ended."""
+        await self._tiers.background.settle()
+
     def stats(self) -> dict[str, Any]:
         """Return counters, filters, and the state of each breaker, for metrics and people."""
         tiers = self._tiers

@@ -117,6 +117,7 @@ class TierCalls(Generic[T]):
         then: Callable[[T], Awaitable[None]] | None,
     ) -> None:
         future = running.future
+        self._counters.count(self._tier, "reads")
         try:
             found = await read()
         except CacheError as error:
