@@ -15,6 +15,7 @@ from types import FrameType
 import uvicorn
 from fastapi import FastAPI
 
+from worker.http_protocol import LongUrlProtocol
 from worker.settings import Settings
 
 
@@ -53,7 +54,7 @@ def serve(app: FastAPI, settings: Settings) -> None:
         host=settings.host,
         port=settings.port,
         loop="uvloop",
-        http="httptools",
+        http=LongUrlProtocol,
         log_config=None,
         access_log=False,
         server_header=False,

@@ -10,6 +10,8 @@ from typing import Any
 
 import uvicorn
 
+from worker.http_protocol import LongUrlProtocol
+
 
 @asynccontextmanager
 async def live_server(app: Any) -> AsyncIterator[str]:
@@ -17,7 +19,7 @@ async def live_server(app: Any) -> AsyncIterator[str]:
     listener = socket.socket()
     listener.bind(("127.0.0.1", 0))
     config = uvicorn.Config(
-        app, http="httptools", loop="none", log_config=None, access_log=False, timeout_graceful_shutdown=1
+        app, http=LongUrlProtocol, loop="none", log_config=None, access_log=False, timeout_graceful_shutdown=1
     )
     server = uvicorn.Server(config)
     async with asyncio.TaskGroup() as group:
