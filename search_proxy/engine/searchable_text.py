@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from search_proxy.engine.forms import indexed_forms
+
 BOOSTS: Mapping[str, float] = {
     "title": 1.0,
     "category": 0.6,
@@ -64,13 +66,18 @@ def searchable_text(document: Mapping[str, Any]) -> dict[str, str]:
             parts.setdefault(field, []).append(text)
         elif value is True:
             parts.setdefault("attributes", []).append(name_words(name))
-    return {field: "\n".join(texts) for field, texts in parts.items()}
+    return {field: _with_forms("\n".join(texts)) for field, texts in parts.items()}
 
 
 @lru_cache(maxsize=10_000)
 def name_words(name: str) -> str:
     """Return the words of a field's name: `screenSize` and `screen_size` are `screen size`."""
     return " ".join(_WORD_IN_NAME.findall(name)).lower()
+
+
+def _with_forms(text: str) -> str:
+    forms = indexed_forms(text)
+    return f"{text}\n{forms}" if forms else text
 
 
 def _text(value: Any) -> str | None:

@@ -18,8 +18,9 @@ from search_proxy.engine.facets import check_facets, count_facet
 from search_proxy.engine.filtering import check_fields, rows_passing, without_terms
 from search_proxy.engine.ordering import MAX_SORT_FIELDS, by_fields, by_score, first_of_each_product
 from search_proxy.engine.postings import rows_of
+from search_proxy.engine.query_reading import QueryReading, read_query
 from search_proxy.engine.snapshot import Snapshot
-from search_proxy.engine.text_query import product_query, query_terms
+from search_proxy.engine.text_query import product_query
 from search_proxy.errors import InvalidSearch
 from search_proxy.filters import Filter
 from search_proxy.models import Hit, SearchRequest, SearchResult
@@ -46,7 +47,7 @@ class Matches:
 
     rows: Array
     scores: Array | None
-    terms: tuple[str, ...] = ()
+    reading: QueryReading | None = None
 
 
 def search_snapshot(snapshot: Snapshot, request: SearchRequest) -> SearchResult:
@@ -102,12 +103,12 @@ def _check(snapshot: Snapshot, request: SearchRequest) -> None:
 def _match(snapshot: Snapshot, query: str | None) -> Matches:
     if query is None or query.strip() == "*":
         return Matches(rows=np.flatnonzero(snapshot.live), scores=None)
-    terms = query_terms(snapshot.text, query)
-    if not terms:
+    reading = read_query(snapshot.text, query, snapshot.vocabulary, snapshot.synonyms)
+    if not reading.concepts:
         return Matches(rows=np.empty(0, np.int64), scores=np.empty(0, np.float32))
-    serials, scores = snapshot.text.matches(product_query(snapshot.text, terms))
+    serials, scores = snapshot.text.matches(product_query(snapshot.text, reading))
     rows, known = snapshot.rows_of_serials(serials)
-    return Matches(rows=rows[known], scores=scores[known], terms=tuple(terms))
+    return Matches(rows=rows[known], scores=scores[known], reading=reading)
 
 
 def _mask(snapshot: Snapshot, rows: Array) -> Array:
@@ -156,7 +157,7 @@ def _hits(
             else {name: document[name] for name in attributes if name in document}
         )
         hits.append({**shown, "_id": document["_id"], "_score": score_of.get(row)})
-    if request.explain and matches.terms:
-        for hit, explanation in zip(hits, explain_rows(snapshot, matches.terms, page), strict=True):
+    if request.explain and matches.reading is not None:
+        for hit, explanation in zip(hits, explain_rows(snapshot, matches.reading, page), strict=True):
             hit["_explain"] = explanation
     return tuple(hits)

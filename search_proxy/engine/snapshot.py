@@ -20,7 +20,9 @@ from search_proxy.engine.columns import Array, ColumnsBuilder, FieldColumns, joi
 from search_proxy.engine.manifest import Manifest, SegmentEntry, identity, read_manifest
 from search_proxy.engine.postings import FieldPostings, bitmap_of, rows_of
 from search_proxy.engine.segment import Segment
+from search_proxy.engine.synonyms import parse_synonyms, read_synonyms
 from search_proxy.engine.text_index import TextIndex
+from search_proxy.engine.vocabulary import Vocabulary
 
 SEGMENTS = "segments"
 TEXT = "text"
@@ -46,6 +48,7 @@ class Snapshot:
             self.live[rows_of(dead) + base] = False
         self.documents = int(self.live.sum())
         self.text = TextIndex(folder / TEXT, manifest.language)
+        self.synonyms = parse_synonyms(read_synonyms(folder), self.text.analyzer)
         self._postings: dict[str, FieldPostings | None] = {}
         self._derived: dict[object, Any] = {}
 
@@ -127,6 +130,10 @@ class Snapshot:
         """Return whether any product has more than one living document."""
         products = self.products[self.live]
         return len(np.unique(products)) < len(products)
+
+    def vocabulary(self) -> Vocabulary:
+        """Return the terms of the index; made when the first unknown word is searched."""
+        return self.derived("vocabulary", self.text.vocabulary)
 
     def derived(self, key: object, make: Callable[[], _T]) -> _T:
         """Return what `make` returned for `key` when it was first asked for in this generation.

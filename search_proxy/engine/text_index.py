@@ -16,10 +16,13 @@ import tantivy
 from search_proxy.engine.columns import Array
 from search_proxy.engine.languages import analyzer
 from search_proxy.engine.searchable_text import BOOSTS
+from search_proxy.engine.vocabulary import Vocabulary, merged_frequencies
 
 _WRITER_HEAP_BYTES = 96_000_000
 _TOKENIZER = "product_text"
 _SERIAL = "serial"
+_MAX_TERMS = 300_000
+"""Of a field, the commonest; rarer ones are numbers that nobody mistypes."""
 
 
 class TextIndex:
@@ -49,9 +52,14 @@ class TextIndex:
         """Return the query of one term, as analysed, in one field."""
         return tantivy.Query.term_query(self.schema, field, term)
 
-    def document_frequency(self, field: str, term: str) -> int:
-        """Return in how many documents `term`, as analysed, occurs in `field`."""
-        return int(self._searcher.doc_freq(field, term))
+    def frequency(self, term: str) -> int:
+        """Return in how many documents `term`, as analysed, occurs in the field that has it most."""
+        return max(int(self._searcher.doc_freq(field, term)) for field in BOOSTS)
+
+    def vocabulary(self) -> Vocabulary:
+        """Return every term of every field."""
+        terms = (self._searcher.terms_with_prefix(field, "", limit=_MAX_TERMS) for field in BOOSTS)
+        return Vocabulary(merged_frequencies(terms))
 
     def only(self, query: tantivy.Query, serials: Sequence[int]) -> tantivy.Query:
         """Return `query` narrowed to the documents of `serials`."""

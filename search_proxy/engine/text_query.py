@@ -1,15 +1,16 @@
-"""Builds the tantivy query of what a shopper typed, term by term.
+"""Builds the tantivy query of a reading: for every concept its best alternative in its best field, summed.
 
-No query-string parser is involved, so no text can be a syntax error. Terms are optional: the more of them a
-product has, and the better the field, the higher it stands; nothing is ever required.
+No query-string parser is involved, so no text can be a syntax error. Concepts are optional: the more of them
+a product has, and the better the field, the higher it stands; nothing is ever required.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import tantivy
 
+from search_proxy.engine.query_reading import Alternative, Concept, QueryReading
 from search_proxy.engine.searchable_text import BOOSTS
 from search_proxy.engine.text_index import TextIndex
 
@@ -19,32 +20,39 @@ TITLE_PHRASE_SLOP = 1
 ALL_TERMS_IN_TITLE_SCORE = 5.0
 """Measured on ICE and a large judged catalog, rounded. Source: docs/engine.md."""
 
-MAX_TERMS = 64
-"""A query of 10,000 characters is somebody's page; its first words say what it wants."""
 
-
-def query_terms(index: TextIndex, text: str) -> list[str]:
-    """Return the distinct terms of `text`, analysed as the documents were."""
-    return list(dict.fromkeys(index.analyzer.analyze(text)))[:MAX_TERMS]
-
-
-def field_query(index: TextIndex, field: str, terms: Sequence[str]) -> tantivy.Query:
-    """Return the boosted query of `terms` in one field."""
-    clauses = [(tantivy.Occur.Should, index.term(field, term)) for term in terms]
-    return tantivy.Query.boost_query(tantivy.Query.boolean_query(clauses), BOOSTS[field])
-
-
-def product_query(index: TextIndex, terms: Sequence[str]) -> tantivy.Query:
-    """Return the query over all fields: for every term its best field and a share of the others, summed."""
-    clauses = [(tantivy.Occur.Should, _best_field(index, term)) for term in terms]
-    if len(terms) > 1:
-        clauses.extend((tantivy.Occur.Should, query) for query in _title_extras(index, terms))
+def product_query(index: TextIndex, reading: QueryReading) -> tantivy.Query:
+    """Return the query over all fields."""
+    clauses = [(tantivy.Occur.Should, _concept(index, concept, BOOSTS)) for concept in reading.concepts]
+    if len(reading.literal) > 1:
+        clauses.extend((tantivy.Occur.Should, query) for query in _title_extras(index, reading.literal))
     return tantivy.Query.boolean_query(clauses)
 
 
-def _best_field(index: TextIndex, term: str) -> tantivy.Query:
-    fields = [tantivy.Query.boost_query(index.term(field, term), boost) for field, boost in BOOSTS.items()]
-    return tantivy.Query.disjunction_max_query(fields, DISMAX_TIE)
+def field_query(index: TextIndex, reading: QueryReading, field: str) -> tantivy.Query:
+    """Return what `product_query` asks of one field."""
+    clauses = [(tantivy.Occur.Should, _concept(index, one, [field])) for one in reading.concepts]
+    return tantivy.Query.boolean_query(clauses)
+
+
+def _concept(index: TextIndex, concept: Concept, fields: Collection[str]) -> tantivy.Query:
+    queries = [_alternative(index, alternative, fields) for alternative in concept.alternatives]
+    return queries[0] if len(queries) == 1 else tantivy.Query.disjunction_max_query(queries, 0.0)
+
+
+def _alternative(index: TextIndex, alternative: Alternative, fields: Collection[str]) -> tantivy.Query:
+    if len(alternative.terms) == 1:
+        return _best_field(index, alternative.terms[0], fields, alternative.weight)
+    every = [
+        (tantivy.Occur.Must, _best_field(index, term, fields, alternative.weight))
+        for term in alternative.terms
+    ]
+    return tantivy.Query.boolean_query(every)
+
+
+def _best_field(index: TextIndex, term: str, fields: Collection[str], weight: float) -> tantivy.Query:
+    queries = [tantivy.Query.boost_query(index.term(field, term), BOOSTS[field] * weight) for field in fields]
+    return tantivy.Query.disjunction_max_query(queries, DISMAX_TIE)
 
 
 def _title_extras(index: TextIndex, terms: Sequence[str]) -> list[tantivy.Query]:
