@@ -1,0 +1,1 @@
+"""The shapes in which the sample store's products are drawn, one function for each sort of thing."""
