@@ -88,7 +88,8 @@ def mummy_bag(pen: Pen) -> None:
     """Draw a sleeping bag standing up, hood at the top."""
     foot = pen.vary(46, 58)
     pen.path(f"M200 66 C262 66 278 130 268 196 C262 246 {200 + foot} 290 {200 + foot} 316 "
-             f"Q200 338 {200 - foot} 316 C{200 - foot} 290 " "138 246 132 196 C122 130 138 66 200 66 Z", "main")  # fmt: skip
+             f"Q200 338 {200 - foot} 316 C{200 - foot} 290 "
+             "138 246 132 196 C122 130 138 66 200 66 Z", "main")  # fmt: skip
     pen.oval(200, 118, 40, 42, "deep")
     pen.oval(200, 124, 30, 32, "paper", 0.9)
     for y in (182, 216, 250, 284):

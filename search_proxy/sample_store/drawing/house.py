@@ -177,7 +177,8 @@ def plant_pot(pen: Pen) -> None:
     _leaves(pen, 200, 204)
     pen.path(f"M{200 - wide} 198 H{200 + wide} L{188 + wide * 0.8:g} "
     f"300 Q{186 + wide * 0.8:g} 314 {172 + wide * 0.8:g} 314 "
-             f"H{228 - wide * 0.8:g} Q{214 - wide * 0.8:g} " f"314 {212 - wide * 0.8:g} 300 Z", "main")  # fmt: skip
+             f"H{228 - wide * 0.8:g} Q{214 - wide * 0.8:g} "
+             f"314 {212 - wide * 0.8:g} 300 Z", "main")  # fmt: skip
     if pen.dice.chance(0.5):
         pen.box(192 - wide, 190, 2 * wide + 16, 26, 6, "dark")
     pen.path(

@@ -219,7 +219,8 @@ def bottle(pen: Pen) -> None:
     """Draw a drinking bottle with a loop."""
     wide = pen.vary(44, 54)
     pen.path(f"M182 108 H218 V126 Q{200 + wide} 140 {200 + wide} 172 V300 Q{200 + wide} 322 {178 + wide} 322 "
-             f"H{222 - wide} Q{200 - wide} 322 {200 - wide} " f"300 V172 Q{200 - wide} 140 182 126 Z", "main")  # fmt: skip
+             f"H{222 - wide} Q{200 - wide} 322 {200 - wide} "
+             f"300 V172 Q{200 - wide} 140 182 126 Z", "main")  # fmt: skip
     pen.box(174, 84, 52, 30, 8, "ink")
     pen.line("M184 86 C184 52 216 52 216 86", "ink", 8)
     pen.box(200 + wide * 0.3, 178, wide * 0.28, 126, 7, "light", 0.55)
