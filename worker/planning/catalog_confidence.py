@@ -1,0 +1,36 @@
+"""Turns what the rules measured into a confidence between 0 and 1.
+
+Calibrated on judged shopper queries of a real catalog: of the rows whose share of the best hits lay in a
+band, this part named a category of products that people had graded as relevant (docs/strategies.md).
+"""
+
+from __future__ import annotations
+
+_CATEGORY_CURVE = ((0.0, 0.3), (0.1, 0.55), (0.3, 0.72), (0.6, 0.85), (1.0, 0.95))
+"""Share of the best hits → part of such rows that were right; straight between the points."""
+_SPLIT_TOP = 0.9
+_SPLIT_STEP = 0.07
+_STEP = 0.001
+
+
+def category_confidence(share: float) -> float:
+    """Return how likely a category with that share of the best hits is one that the shopper means."""
+    points = _CATEGORY_CURVE
+    for (left, low), (right, high) in zip(points, points[1:], strict=False):
+        if share <= right:
+            return round(low + (high - low) * (share - left) / (right - left), 3)
+    return points[-1][1]
+
+
+def split_confidence(category_share: float, share: float) -> float:
+    """Return the confidence of a part of one category: the category's own, less for a smaller part."""
+    return round(category_confidence(category_share) * (0.6 + 0.4 * min(1.0, share * 2)), 3)
+
+
+def descending(confidences: list[float]) -> list[float]:
+    """Return the confidences made strictly descending, so that sorting by them keeps the rows' order."""
+    ordered: list[float] = []
+    for confidence in confidences:
+        bound = ordered[-1] - _STEP if ordered else 1.0
+        ordered.append(round(max(0.0, min(confidence, bound)), 3))
+    return ordered

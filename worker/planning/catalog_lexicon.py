@@ -1,0 +1,151 @@
+"""Words that a shopper's sentence is made of but no product is: the planner drops or interprets them.
+
+Greetings and requests come in the languages that shops hear most; everything else is English, because a
+sentence in another language loses little by keeping its small words.
+"""
+
+from __future__ import annotations
+
+import re
+
+from worker.planning.catalog_words import word_set
+
+FILLER = word_set(
+    """a about actually all also am an and any anybody anyone anything are around as at be because been
+    best browse but buy buying by can could do does decent don't didn't else every everything fairly few
+    find first for from get getting give go going good got great had has have having he hello help her here
+    hey hi him his how hunting i i'd i'll i'm i've id if im in into is it it's its just keep kind know
+    let like look looking lovely make makes may maybe me might mine more most much my need needed needs
+    new next nice now of off on one ones or our ours out over perfect perhaps please possibly prefer
+    preferably pretty product products purchase put quality quite rather really recommend recommendation
+    recommendations right search searching see sell selling shall she shop shopping should show so some
+    somebody someone something somewhere sort stock store such suggest suggestion suggestions suitable
+    sure take tell than thank thanks that that's the their them then there these they thing things this
+    those to today too top try type under up us use used useful using very wanna want wanting wants was
+    we we'd we'll we're week well what what's when where which while who whom will wish with within
+    would you your yours idea ideas item items option options stuff available available"""
+)
+"""Words without a product in them."""
+
+VAGUE = word_set(
+    """gift gifts present presents surprise bargain bargains deal deals offer offers sale discount
+    discounts new latest popular trending bestseller bestsellers best-seller best-sellers cool awesome
+    fun amazing interesting special different random inspiration nice good cheap expensive budget
+    favourite favorite money price prices cost"""
+)
+"""Words that alone are too vague to search for, but say something beside others."""
+
+GIFT = word_set("""gift gifts present presents""")
+_GIFT_COMPOUNDS = word_set("""card cards box boxes set sets wrap wrapping bag bags basket baskets tag tags""")
+
+NEGATIONS = word_set(
+    """not no without except excluding exclude minus avoid never isn't aren't nicht sans sin ohne"""
+)
+"""Words after which a value is unwanted."""
+
+SURE_NEGATIONS = word_set("""not without except excluding exclude avoid isn't aren't sans ohne""")
+"""Negations that hold for any word after them; "no" only for a known value ("no show socks" are socks)."""
+
+VAGUE_QUALITIES = word_set(
+    """expensive pricey cheap heavy big large small bulky long short loud bright thick thin dark
+    complicated flashy fancy formal casual hot cold warm"""
+)
+"""What "not too ..." speaks of; no field can be filtered by it."""
+
+COLOURS = word_set(
+    """amber beige black blue bronze brown burgundy charcoal copper coral cream crimson cyan gold golden
+    gray green grey indigo ivory khaki lavender lilac magenta maroon mint mustard navy olive orange
+    peach pink plum purple red rose rust sage silver tan taupe teal terracotta turquoise violet white
+    yellow"""
+)
+
+COLOUR_COMPOUNDS = word_set(
+    """wine juice noise gold tea coffee rice bean beans friday pepper bouquet petals tree plant beard board
+    boards toner ink print printing laser pages chocolate onion onions lentils peel zest oil"""
+)
+"""Words before which a colour belongs to the thing: "red wine", "rose gold", "white board"."""
+
+SPELLINGS = {"gray": "grey", "golden": "gold", "grey": "gray", "jewelry": "jewellery", "jewellery": "jewelry"}
+
+CHEAPEST_FIRST = re.compile(r"\b(?:cheapest|least expensive|lowest[ -]priced?|price low to high)\b", re.I)
+DEAREST_FIRST = re.compile(r"\b(?:most expensive|highest[ -]priced?|dearest|price high to low)\b", re.I)
+BEST_RATED_FIRST = re.compile(r"\b(?:best|top|highest)[ -]rated\b", re.I)
+
+IN_STOCK = re.compile(
+    r"\b(?:(?:currently |still )?in[ -]stock|available (?:now|today|right now|immediately)|(?:is|are"
+    r"|that's) available"
+    r"|ready to ship|ships? (?:now|today)|auf lager|lieferbar|en stock|not (?:sold out|out of stock))\b",
+    re.I,
+)
+
+_GREETING = (
+    r"(?:hi+|hey+|hello+|hiya|howdy|yo|greetings|good (?:morning|afternoon|evening|day)|hallo|guten (?:tag"
+    r"|morgen|abend)"
+    r"|moin|servus|bonjour|bonsoir|salut|hola|buenos d[ií]as|buenas tardes|ciao|buongiorno|ol[aá]|hej|hoi"
+    r"|namaste"
+    r"|привет|здравствуйте|こんにちは|你好|안녕하세요|مرحبا)"
+)
+_ADDRESS = r"(?:there|all|everyone|folks|team|guys|friend|bot|aisle|again|you|assistant)"
+GREETING = re.compile(
+    rf"{_GREETING}(?:\s+{_ADDRESS})*(?:\s+how (?:are you|is it going|are things)(?: today| doing)*)?", re.I
+)
+
+THANKS = re.compile(
+    r"(?:ok(?:ay)?\s+|great\s+|perfect\s+|no\s+|cool\s+)*(?:thanks?|thank you|thx|ty|cheers"
+    r"|much appreciated|danke(?: sch[öo]n)?"
+    r"|vielen dank|merci(?: beaucoup)?|gracias|muchas gracias|grazie(?: mille)?|obrigad[oa]|bye|goodbye"
+    r"|see you|tsch[üu]ss"
+    r"|that'?s all|that is all|nothing else|never ?mind)"
+    r"(?:\s+(?:you|so|very|much|a|lot|again|for|your|the|help|helping|me|that|all|bye|everything|was|great"
+    r"|later|of|it))*",
+    re.I,
+)
+
+CAPABILITY = re.compile(
+    r"(?:hi |hey |hello |so )?(?:what (?:can|could|do) you (?:do|offer|help)(?: (?:me|us|for|with|here"
+    r"|about|me with|for me))*"
+    r"|what can i (?:ask|do|say)(?: (?:you|here))*|how (?:do|does|can) (?:you|this|it|i) (?:work"
+    r"|use (?:you|this)|search here)"
+    r"|who are you|what are you|are you (?:a |an )?(?:bot|robot|human|ai|real|person|machine"
+    r"|chatbot)(?: person)?"
+    r"|what is this(?: (?:place|site|shop|store|page))?|can you help(?: me)?|help(?: me)?|what'?s your name"
+    r"|was kannst du|que peux-tu faire|qu[eé] puedes hacer|tell me (?:a joke|about yourself))",
+    re.I,
+)
+
+SERVICE = re.compile(
+    r"\b(?:where(?:'s| is) my (?:order|package|parcel|delivery|refund)|track (?:my )?(?:order|package|parcel)"
+    r"|(?:return|refund|shipping|delivery|privacy|warranty|exchange) (?:policy|polic(?:y|ies)|costs?|time"
+    r"|times|options|information)"
+    r"|cancel my (?:order|subscription)|(?:speak|talk|chat) (?:to|with) (?:a |an |the |some)?(?:human"
+    r"|agent|person|representative|someone|support)"
+    r"|how (?:do|can) i (?:return|cancel|pay|track|contact|log ?in|reset)|my (?:account|password|invoice)"
+    r"|opening hours"
+    r"|do you ship to|how long does (?:shipping|delivery))\b",
+    re.I,
+)
+
+INSTRUCTION = re.compile(
+    r"\b(?:ignore|disregard|forget|override)\b.{0,40}\b(?:instructions?|rules?|prompts?|previous"
+    r"|everything)\b"
+    r"|\b(?:system|developer) prompt\b|\bapi[ _-]?keys?\b.{0,20}\b(?:show|give|reveal|print)\b|\b(?:show"
+    r"|reveal|print|list|give me)\b"
+    r".{0,30}\b(?:all tenants|other tenants|all accounts|api[ _-]?keys?|credentials|passwords"
+    r"|system prompt|your (?:prompt|instructions|rules))\b"
+    r"|\bdrop table\b",
+    re.I,
+)
+
+
+def topic_words(words: list[str]) -> list[str]:
+    """Return the words that something can be found by, in order.
+
+    "gift" stays only before what makes it a product ("gift box") or where nothing else is left.
+    """
+    kept = [word for word in words if word not in FILLER and not (len(word) == 1 and word.isalpha())]
+    without_gift = [
+        word
+        for position, word in enumerate(kept)
+        if word not in GIFT or (position + 1 < len(kept) and kept[position + 1] in _GIFT_COMPOUNDS)
+    ]
+    return without_gift or kept
