@@ -7,6 +7,7 @@ that finds something literally is never changed.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,8 @@ from search_proxy.engine.forms import measures, mixed_parts
 from search_proxy.engine.synonyms import Terms
 from search_proxy.engine.text_index import TextIndex
 from search_proxy.engine.vocabulary import Vocabulary
+
+_WORD = re.compile(r"[^\W_]+")
 
 MAX_TERMS = 64
 """A query of 10,000 characters is somebody's page; its first words say what it wants."""
@@ -58,27 +61,28 @@ def read_query(
     synonyms: Mapping[Terms, tuple[Terms, ...]],
 ) -> QueryReading:
     """Return the concepts of `text`; `vocabulary` is asked for only when a word is unknown."""
-    concepts: list[Concept] = []
     text = text[: MAX_TERMS * 100]
-    rest = []
+    concepts: list[Concept] = []
+    rest: list[str] = []
     at = 0
     for form, start, end in measures(text):
         if any(index.frequency(term) for term in index.analyzer.analyze(form)):
             rest.append(text[at:start])
             concepts.append(_measure(index, form, text[start:end]))
             at = end
-    rest.append(text[at:])
-    terms = list(dict.fromkeys(index.analyzer.analyze(" ".join(rest))))[: MAX_TERMS - len(concepts)]
+    words = _WORD.findall(" ".join([*rest, text[at:]]))[:MAX_TERMS]
+    word_of = {term: word for word in words for term in index.analyzer.analyze(word)}
+    unfinished = words[-1] if words and text[-1:].isalnum() else None
     replaced: list[tuple[str, str]] = []
-    last = terms[-1] if terms and text[-1:].isalnum() else None
-    for term in terms:
-        concept, instead = _concept(index, term, vocabulary, is_last=term == last)
+    for term, word in word_of.items():
+        concept, instead = _concept(index, term, word, vocabulary, is_last=word == unfinished)
         concepts.append(concept)
         if instead is not None:
             replaced.append((term, instead))
-    concepts.extend(_joined(index, terms))
-    concepts = _with_synonyms(concepts, terms, synonyms)
-    return QueryReading(concepts=tuple(concepts), literal=tuple(terms), replaced=tuple(replaced))
+    concepts.extend(_joined(index, words))
+    literal = tuple(word_of)
+    concepts = _with_synonyms(concepts, literal, synonyms)
+    return QueryReading(concepts=tuple(concepts), literal=literal, replaced=tuple(replaced))
 
 
 def _measure(index: TextIndex, form: str, written: str) -> Concept:
@@ -88,40 +92,47 @@ def _measure(index: TextIndex, form: str, written: str) -> Concept:
 
 
 def _concept(
-    index: TextIndex, term: str, vocabulary: Callable[[], Vocabulary], *, is_last: bool
+    index: TextIndex, term: str, word: str, vocabulary: Callable[[], Vocabulary], *, is_last: bool
 ) -> tuple[Concept, str | None]:
     literal = Alternative((term,))
     if index.frequency(term):
         return Concept((literal,)), None
-    parts = tuple(mixed_parts(term))
-    if len(parts) > 1:
-        if all(index.frequency(part) for part in parts):
-            return Concept((literal, Alternative(parts, PARTS_WEIGHT))), " ".join(parts)
-        return Concept((literal,)), None
-    known = vocabulary()
-    completed = known.starting_with(term, MAX_CANDIDATES) if is_last and len(term) > 1 else []
-    if completed:
-        found = [Alternative((candidate,), COMPLETED_WEIGHT) for candidate in completed]
+    if len(parts := mixed_parts(term)) > 1:
+        found = [Alternative(tuple(parts), PARTS_WEIGHT)] if all(map(index.frequency, parts)) else []
     else:
-        found = [
-            Alternative((candidate,), REPAIRED_WEIGHTS[distance])
-            for candidate, distance in known.nearest(term, MAX_CANDIDATES)
-        ] or _split(known, term)
+        found = _from_vocabulary(index, term, word, vocabulary(), is_last=is_last)
     return Concept((literal, *found)), " ".join(found[0].terms) if found else None
 
 
-def _split(known: Vocabulary, term: str) -> list[Alternative]:
-    """Return the two words that were written as one, where the index has both: `campingstove`."""
-    cuts = [(term[:at], term[at:]) for at in range(3, len(term) - 2)]
-    both = [cut for cut in cuts if known.frequency(cut[0]) and known.frequency(cut[1])]
-    best = sorted(both, key=lambda cut: -min(known.frequency(cut[0]), known.frequency(cut[1])))
-    return [Alternative(cut, PARTS_WEIGHT) for cut in best[:1]]
+def _from_vocabulary(
+    index: TextIndex, term: str, word: str, known: Vocabulary, *, is_last: bool
+) -> list[Alternative]:
+    """Return what an unknown word may be: unfinished, two words written as one, or mistyped."""
+    completed = known.starting_with(term, MAX_CANDIDATES) if is_last and len(term) > 1 else []
+    if completed:
+        return [Alternative((candidate,), COMPLETED_WEIGHT) for candidate in completed]
+    repaired = [
+        Alternative((candidate,), REPAIRED_WEIGHTS[distance])
+        for candidate, distance in known.nearest(term, MAX_CANDIDATES)
+    ]
+    return repaired or _split(index, word, known)
 
 
-def _joined(index: TextIndex, terms: Sequence[str]) -> list[Concept]:
+def _split(index: TextIndex, word: str, known: Vocabulary) -> list[Alternative]:
+    cuts = (index.analyzer.analyze(f"{word[:at]} {word[at:]}") for at in range(3, min(len(word), 40) - 2))
+    both = [cut for cut in cuts if len(cut) == 2 and all(map(known.frequency, cut))]
+    best = sorted(both, key=lambda cut: -min(map(known.frequency, cut)))
+    return [Alternative(tuple(cut), PARTS_WEIGHT) for cut in best[:1]]
+
+
+def _joined(index: TextIndex, words: Sequence[str]) -> list[Concept]:
     """Return neighbouring words that the index also has as one: `play station`, `tn 2110`."""
-    pairs = [left + right for left, right in zip(terms, terms[1:], strict=False)]
-    return [Concept((Alternative((pair,), JOINED_WEIGHT),)) for pair in pairs if index.frequency(pair)]
+    pairs = [index.analyzer.analyze(left + right) for left, right in zip(words, words[1:], strict=False)]
+    return [
+        Concept((Alternative(tuple(pair), JOINED_WEIGHT),))
+        for pair in pairs
+        if len(pair) == 1 and index.frequency(pair[0])
+    ]
 
 
 def _with_synonyms(
