@@ -1,0 +1,158 @@
+"""Finds which shown product a sentence means: "the second one", "number 3", "that one", "the red one".
+
+An ordinal counts only where it stands for a product; "first aid kit" and "second hand" are things to
+search. Positions are those of the last page, in display order.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from worker.planning.catalog_lexicon import FILLER
+from worker.planning.catalog_words import singular, words_of
+from worker.planning.thread_state import ShownProduct, ThreadState
+
+_ORDINAL_WORDS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
+_CARDINAL_WORDS = "one two three four five six seven eight nine ten eleven twelve"
+_ORDINALS = {word: number for number, word in enumerate(_ORDINAL_WORDS.split(), start=1)}
+_CARDINALS = {word: number for number, word in enumerate(_CARDINAL_WORDS.split(), start=1)}
+_ORDINAL = (
+    rf"(?P<ordinal>{'|'.join(_ORDINALS)}|\d{{1,2}}(?:st|nd|rd|th)|last|final"
+    rf"|bottom|top)"
+)
+_FROM_END = r"(?P<from_end>second(?:[- ]to[- ]|[- ])last|next[- ]to[- ]last|penultimate|last but one)"
+_THING = (
+    r"(?:one|item|product|option|result|pick|choice|suggestion|pair|article|of (?:these|those"
+    r"|them|the list))"
+)
+_AFTER = (
+    r"(?=\s*(?:$|[,.?!;:)]|(?:and|or|but|please|looks?|seems?|is|was|in|on|instead|then|you"
+    r"|with|without|from|under|over|only"
+    r"|costs?|has|have|a bit|does|do|again|better|for|not|cheaper|made|available|too|also)\b))"
+)
+_COUNTED = re.compile(
+    rf"\b(?:the )?(?P<end>first|top|last) (?P<count>two|three|four|five|six|2|3|4|5"
+    rf"|6)\b(?: {_THING}s?)?{_AFTER}",
+    re.I,
+)
+_BY_NUMBER = re.compile(
+    r"(?:\b(?:number|no\.?|nr\.?|option|item|product|result|choice)\s?|#\s?)"
+    rf"(?P<number>\d{{1,2}}|{'|'.join(_CARDINALS)})\b(?! ?(?:pieces?|pack|people))",
+    re.I,
+)
+_BY_ORDINAL = re.compile(
+    rf"\b(?:the |that |this |your )?(?:{_FROM_END}|(?:very )?{_ORDINAL}) {_THING}\b"
+    rf"|\b(?:the|that|this|your) (?:{_FROM_END.replace('from_end', 'from_end_2')}"
+    rf"|(?:very )?{_ORDINAL.replace('ordinal', 'ordinal_2')}){_AFTER}"
+    rf"|^\W*(?:{_ORDINAL.replace('ordinal', 'ordinal_3')})\W*$",
+    re.I,
+)
+_BY_PRICE = re.compile(
+    rf"\b(?:the )?(?P<which>cheapest|least expensive|most expensive|dearest"
+    rf"|priciest) (?:{_THING}|among (?:these|those|them))\b",
+    re.I,
+)
+_STEP = re.compile(r"\bthe (?P<step>next|previous) one\b", re.I)
+_POINTED = re.compile(r"\b(?:(?:that|this) (?:one|product|item)|it|its)\b", re.I)
+_BY_WORDS = re.compile(
+    r"\b(?:the|that|this) (?P<words>[\w'’&-]+(?: [\w'’&-]+){0,3}?) (?:one|pair)\b"
+    r"|\bthe one (?:from|by|in|made of|of|with) (?P<words_2>[\w'’&-]+(?: [\w'’&-]+)?)",
+    re.I,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class References:
+    """The products meant, where the sentence said so, and whether a position does not exist."""
+
+    products: tuple[ShownProduct, ...] = ()
+    spans: tuple[tuple[int, int], ...] = ()
+    missing: str | None = None
+
+
+def find_references(text: str, state: ThreadState) -> References:
+    """Return the shown products that a sentence names by position, price or look."""
+    if not state.shown:
+        return References()
+    products: list[ShownProduct] = []
+    spans: list[tuple[int, int]] = []
+    missing: str | None = None
+    for counted in _COUNTED.finditer(text):
+        count = _CARDINALS.get(counted["count"]) or int(counted["count"])
+        products += state.shown[-count:] if counted["end"] == "last" else state.shown[:count]
+        spans.append(counted.span())
+    for pattern in (_BY_ORDINAL, _BY_NUMBER):
+        for match in pattern.finditer(text):
+            if any(start < match.end() and match.start() < end for start, end in spans):
+                continue
+            index = _index(match, len(state.shown))
+            spans.append(match.span())
+            if -len(state.shown) <= index < len(state.shown):
+                products.append(state.shown[index])
+            else:
+                missing = match.group().strip()
+    for match in (*_BY_PRICE.finditer(text), *_STEP.finditer(text)):
+        found = _by_price(match, state) if "which" in match.groupdict() else _step(match["step"], state)
+        if found is not None:
+            products.append(found)
+            spans.append(match.span())
+    if not spans:
+        for match in _BY_WORDS.finditer(text):
+            named = _by_words(match["words"] or match["words_2"], state)
+            if named is not None:
+                products.append(named)
+                spans.append(match.span())
+    return References(products=tuple(dict.fromkeys(products)), spans=tuple(spans), missing=missing)
+
+
+def find_pointed(text: str, state: ThreadState) -> References:
+    """Return the product that "it" or "that one" means: the one that the last turn was about, if any."""
+    focus = state.focus or (state.shown[0] if len(state.shown) == 1 else None)
+    matches = list(_POINTED.finditer(text))
+    if focus is None or not matches:
+        return References()
+    return References(products=(focus,), spans=tuple(match.span() for match in matches))
+
+
+def _index(match: re.Match[str], shown: int) -> int:
+    groups = match.groupdict()
+    if groups.get("number"):
+        return (_CARDINALS.get(groups["number"]) or int(groups["number"])) - 1
+    if groups.get("from_end") or groups.get("from_end_2"):
+        return -2
+    word = groups.get("ordinal") or groups.get("ordinal_2") or groups.get("ordinal_3") or ""
+    if word in {"last", "final", "bottom"}:
+        return -1
+    if word == "top":
+        return 0
+    number = _ORDINALS.get(word) or int(re.sub(r"\D", "", word))
+    # "the 0th one" is none of them, not the last.
+    return number - 1 if number else shown
+
+
+def _by_price(match: re.Match[str], state: ThreadState) -> ShownProduct | None:
+    priced = [product for product in state.shown if product.price is not None]
+    if not priced:
+        return None
+    cheapest = match["which"] in {"cheapest", "least expensive"}
+    chosen = min if cheapest else max
+    return chosen(priced, key=lambda product: product.price or 0.0)
+
+
+def _step(step: str, state: ThreadState) -> ShownProduct | None:
+    if state.focus not in state.shown or state.focus is None:
+        return None
+    index = state.shown.index(state.focus) + (1 if step == "next" else -1)
+    return state.shown[index] if 0 <= index < len(state.shown) else None
+
+
+def _by_words(words: str, state: ThreadState) -> ShownProduct | None:
+    wanted = [singular(word) for word in words_of(words) if word not in FILLER]
+    if not wanted:
+        return None
+    for product in state.shown:
+        known = {singular(word) for word in words_of(" ".join((product.title, *product.attributes)))}
+        if all(word in known for word in wanted):
+            return product
+    return None
