@@ -17,6 +17,7 @@ from search_proxy.engine import catalog_writer
 from search_proxy.engine.describing import describe_snapshot
 from search_proxy.engine.open_indexes import OpenIndexes
 from search_proxy.engine.searching import search_snapshot
+from search_proxy.engine.suggesting import Suggestion, suggest
 from search_proxy.errors import IndexNotFound, SearchError, SearchUnavailable
 from search_proxy.models import Document, FoundDocument, IndexDescription, SearchRequest, SearchResult
 
@@ -47,6 +48,17 @@ class EmbeddedBackend:
         """Return the index's fields and sizes; made once per generation."""
         return await self._read(lambda: self._description(account_id, index))
 
+    async def suggest(
+        self, account_id: str, index: str, prefix: str, limit: int = 10
+    ) -> Sequence[Suggestion]:
+        """Return completions of what a shopper is typing, best first.
+
+        Raises:
+            IndexNotFound: The account has no such index.
+            InvalidSearch: The limit is out of range or the prefix too long.
+        """
+        return await self._read(lambda: suggest(self._indexes.snapshot(account_id, index), prefix, limit))
+
     async def list_indexes(self, account_id: str) -> Sequence[str]:
         """Return the account's index names, sorted."""
         return await self._read(lambda: self._indexes.names(account_id))
@@ -62,6 +74,16 @@ class EmbeddedBackend:
         """
         folder = self._indexes.folder(account_id, index)
         return await self._write(lambda: catalog_writer.add_documents(folder, documents, language), index)
+
+    async def set_synonyms(self, account_id: str, index: str, lines: Sequence[str]) -> None:
+        """Replace the index's synonyms, a rule per line: `sofa, couch` both ways, `tv => television` one way.
+
+        Raises:
+            IndexNotFound: The account has no such index.
+            InvalidSearch: A line is not a rule; the message names it.
+        """
+        folder = self._indexes.folder(account_id, index)
+        await self._write(lambda: catalog_writer.set_synonyms(folder, lines), index)
 
     async def delete_documents(self, account_id: str, index: str, ids: Sequence[str]) -> int:
         """Delete documents by id; return how many existed."""

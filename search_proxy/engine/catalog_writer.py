@@ -20,7 +20,7 @@ from pyroaring import BitMap
 from search_proxy.engine.columns import ColumnsBuilder
 from search_proxy.engine.compaction import compacted
 from search_proxy.engine.documents import PreparedDocument, addressable_values, prepare_document
-from search_proxy.engine.languages import DEFAULT_LANGUAGE
+from search_proxy.engine.languages import DEFAULT_LANGUAGE, analyzer
 from search_proxy.engine.manifest import (
     Manifest,
     SegmentEntry,
@@ -33,6 +33,7 @@ from search_proxy.engine.manifest import (
 from search_proxy.engine.searchable_text import searchable_text
 from search_proxy.engine.segment import write_segment
 from search_proxy.engine.snapshot import SEGMENTS, TEXT, Snapshot, read_deleted
+from search_proxy.engine.synonyms import write_synonyms
 
 
 def add_documents(folder: Path, documents: Sequence[Mapping[str, Any]], language: str | None = None) -> int:
@@ -66,6 +67,19 @@ def delete_documents(folder: Path, ids: Iterable[str]) -> int:
         if existing:
             _commit(folder, snapshot, [], existing)
     return len(existing)
+
+
+def set_synonyms(folder: Path, lines: Sequence[str]) -> None:
+    """Replace the index's synonyms; searches use them from the next generation on, which this makes.
+
+    Raises:
+        FileNotFoundError: There is no index in `folder`.
+        InvalidSearch: A line is not a rule.
+    """
+    with writer_lock(folder):
+        manifest = read_manifest(folder)
+        write_synonyms(folder, lines, analyzer(manifest.language))
+        publish_manifest(folder, manifest.following(manifest.segments, manifest.next_serial))
 
 
 def delete_index(folder: Path) -> None:

@@ -5,6 +5,7 @@ Kept as a text file beside the index, a rule per line; both sides may have sever
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -50,6 +51,18 @@ def read_synonyms(folder: Path) -> Sequence[str]:
         return (folder / FILE).read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:
         return []
+
+
+def write_synonyms(folder: Path, lines: Sequence[str], analyzer: tantivy.TextAnalyzer) -> None:
+    """Replace the index's synonyms in one step.
+
+    Raises:
+        InvalidSearch: A line is not a rule; nothing was changed.
+    """
+    parse_synonyms(lines, analyzer)
+    draft = folder / f"{FILE}.{secrets.token_hex(4)}"
+    draft.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    draft.replace(folder / FILE)
 
 
 def _sequences(side: str, analyzer: tantivy.TextAnalyzer, number: int) -> list[Terms]:

@@ -56,6 +56,15 @@ class TextIndex:
         """Return in how many documents `term`, as analysed, occurs in the field that has it most."""
         return max(int(self._searcher.doc_freq(field, term)) for field in BOOSTS)
 
+    def having_all(self, terms: Sequence[str]) -> int:
+        """Return how many documents have every one of `terms`, each in any field."""
+        anywhere = [
+            tantivy.Query.boolean_query([(tantivy.Occur.Should, self.term(field, term)) for field in BOOSTS])
+            for term in terms
+        ]
+        every = tantivy.Query.boolean_query([(tantivy.Occur.Must, query) for query in anywhere])
+        return len(self._searcher.search(every, max(1, self._searcher.num_docs), count=False).hits)
+
     def vocabulary(self) -> Vocabulary:
         """Return every term of every field."""
         terms = (self._searcher.terms_with_prefix(field, "", limit=_MAX_TERMS) for field in BOOSTS)
