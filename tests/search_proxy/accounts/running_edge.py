@@ -19,6 +19,7 @@ from search_proxy.accounts.keys import KeyKind, mint, secret_hash, signing_key
 from search_proxy.edge_services import EdgeServices
 from search_proxy.gateway import create_gateway
 from search_proxy.proxy import SearchProxy
+from tests.search_proxy.accounts.secret_watch import refuse_leaked_keys
 from tests.search_proxy.accounts.shelf_backend import ShelfBackend
 
 
@@ -146,7 +147,8 @@ async def serve_app(app: Any) -> AsyncIterator[httpx.AsyncClient]:
         running.create_task(server.serve(sockets=[listener]), name="test server")
         try:
             base = f"http://127.0.0.1:{listener.getsockname()[1]}"
-            async with httpx.AsyncClient(base_url=base, timeout=5) as client:
+            hooks = {"response": [refuse_leaked_keys]}
+            async with httpx.AsyncClient(base_url=base, timeout=5, event_hooks=hooks) as client:
                 yield client
         finally:
             server.should_exit = True
