@@ -12,5 +12,6 @@ def session_percentage(account_id: str, session_id: str) -> float:
     10,000, divided by 100. A session is within a rollout of P per cent when its place is below P. Cached
     answers are rolled out by the same rule, so that the two never disagree about a session.
     """
-    digest = hashlib.sha256(f"{account_id}\x00{session_id}".encode()).digest()
+    text = f"{account_id}\x00{session_id}"
+    digest = hashlib.sha256(text.encode(errors="surrogatepass")).digest()
     return int.from_bytes(digest[:8], "big") % 10_000 / 100

@@ -1,10 +1,11 @@
-"""Keeps secrets out of text that somebody else will read: log lines, error messages, URLs."""
+"""Keeps secrets out of text that somebody else will read: log lines, error messages, URLs.
+
+A formatter scrubs its finished line, so that nothing in it, a traceback included, is forgotten.
+"""
 
 from __future__ import annotations
 
-import logging
 import re
-from typing import Any
 
 _KEY = re.compile(
     r"\b((?:pk|sk)_[0-9a-z]{12})_[0-9a-z]{8,}|\b(dk_[0-9a-z]{12})\.[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)?"
@@ -21,33 +22,3 @@ def scrubbed(text: str) -> str:
     text = _BEARER.sub(r"\1...", text)
     text = _QUERY.sub(r"\1...", text)
     return _GOOGLE.sub("AIza...", text)
-
-
-class ScrubSecrets(logging.Filter):
-    """Scrubs the message and every extra of a record; put it on each handler."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Let the record pass, without its secrets."""
-        record.msg = scrubbed(record.getMessage())
-        record.args = None
-        for name, value in list(vars(record).items()):
-            if name not in _RECORD_FIELDS:
-                setattr(record, name, _scrubbed_value(value))
-        if record.exc_info and record.exc_info[0] is not None:
-            record.exc_text = scrubbed(
-                record.exc_text or logging.Formatter().formatException(record.exc_info)
-            )
-        return True
-
-
-_RECORD_FIELDS = frozenset(vars(logging.LogRecord("", 0, "", 0, "", None, None)))
-
-
-def _scrubbed_value(value: Any) -> Any:
-    if isinstance(value, str):
-        return scrubbed(value)
-    if isinstance(value, dict):
-        return {name: _scrubbed_value(inner) for name, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_scrubbed_value(inner) for inner in value]
-    return value

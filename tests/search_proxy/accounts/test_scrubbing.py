@@ -8,7 +8,7 @@ import pytest
 
 from search_proxy.accounts.derived_keys import DerivedClaims, derive
 from search_proxy.accounts.keys import mint
-from search_proxy.accounts.scrubbing import ScrubSecrets, scrubbed
+from search_proxy.accounts.scrubbing import scrubbed
 from tests.search_proxy.accounts.secret_watch import LeakedKeys, a_key, holds_a_key
 
 
@@ -36,20 +36,13 @@ def test_ordinary_text_stays_as_it_is(text: str) -> None:
     assert scrubbed(text) == text
 
 
-def test_a_record_is_scrubbed_in_message_arguments_extras_and_traceback() -> None:
-    """Every place where a formatter looks."""
+def test_a_finished_line_is_scrubbed_with_its_traceback() -> None:
+    """As a formatter hands it over: JSON, with extras and an exception."""
     token = a_key()
-    try:
-        raise ValueError(f"bad key {token}")
-    except ValueError as error:
-        record = logging.LogRecord(
-            "n", 40, "p", 1, "got %s", (token,), (type(error), error, error.__traceback__)
-        )
-    vars(record).update(path=f"/x?key={token}", nested={"headers": [token]})
-    assert ScrubSecrets().filter(record)
-    shown = f"{logging.Formatter().format(record)} {vars(record)}"
-    assert token not in shown
-    assert "bad key sk_" in shown
+    line = f'{{"event":"failed","headers":["Bearer {token}"],"exception":"ValueError: bad key {token}\\n"}}'
+    assert scrubbed(line) == line.replace(f"Bearer {token}", "Bearer ...").replace(
+        token, token.rpartition("_")[0] + "_..."
+    )
 
 
 def test_the_watch_sees_a_key_in_a_log_line() -> None:
