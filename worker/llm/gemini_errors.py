@@ -45,12 +45,13 @@ def error_from_response(status: int, body: Any, retry_after: str | None = None) 
         kind = "invalid_key"
     if kind == "rate_limited" and _is_daily_quota(details):
         retryable = False
+    advised = _retry_delay(details)
     return ModelError(
         kind,
         f"the model's server answered {status}: {message}",
         status=status,
         retryable=retryable,
-        retry_after_seconds=_retry_delay(details) or _seconds(retry_after),
+        retry_after_seconds=_seconds(retry_after) if advised is None else advised,
     )
 
 

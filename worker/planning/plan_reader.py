@@ -45,9 +45,9 @@ class PlanReader:
     def close(self) -> list[PlanEvent]:
         """Return what the end of the stream completes."""
         events = [] if self._arguments is None else self._arguments.end()
-        # Text beside a call is small talk; without a call it is the plan, and its absence counts.
-        if not self._called:
-            events += (self._text or PlanParser(self.fields)).close()
+        # Text beside a call is small talk; without a call it is the plan.
+        if self._text is not None and not self._called:
+            events += self._text.close()
         return events
 
     def _call(self, call: FunctionCall) -> list[PlanEvent]:

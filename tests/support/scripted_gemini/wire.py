@@ -60,6 +60,7 @@ class ScriptedGemini:
         self._scripts = list(scripts)
         self._address = (host, port)
         self._arrival = asyncio.Condition()
+        self._no_connection = asyncio.Event()
         self._tasks = asyncio.TaskGroup()
         self._running: set[asyncio.Task[None]] = set()
         self._transports: set[asyncio.Transport] = set()
@@ -73,6 +74,10 @@ class ScriptedGemini:
         async with self._arrival:
             await self._arrival.wait_for(lambda: len(self.calls) >= count)
         return self.calls[count - 1]
+
+    async def idle(self) -> None:
+        """Wait until no connection is open."""
+        await self._no_connection.wait()
 
     def stop_listening(self) -> None:
         """Refuse new connections from now on."""
@@ -119,6 +124,14 @@ class ScriptedGemini:
             raise AssertionError("a model call arrived and no script is left for it")
         return self._scripts.pop(0) if len(self._scripts) > 1 else self._scripts[0]
 
+    def count_connections(self, change: int) -> None:
+        """Note a connection that was made or lost."""
+        self.open_connections += change
+        if self.open_connections:
+            self._no_connection.clear()
+        else:
+            self._no_connection.set()
+
     def start(self, call: Call, connection: _Connection) -> asyncio.Task[None]:
         """Start serving a call; the connection cancels the task when its client has gone."""
         task = self._tasks.create_task(self._serve(call, connection), name=f"scripted:{call.path}")
@@ -139,12 +152,12 @@ class _Connection(asyncio.Protocol):
         self._transport = transport
         self._server._transports.add(transport)
         self._server.connections_made += 1
-        self._server.open_connections += 1
+        self._server.count_connections(+1)
         self._number = self._server.connections_made
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._server._transports.discard(self._transport)
-        self._server.open_connections -= 1
+        self._server.count_connections(-1)
         if self._task is not None:
             self._task.cancel()
         if self._call is not None:
