@@ -7,6 +7,7 @@ Reports go to stdout, progress and errors to stderr. `register` adds the command
 from __future__ import annotations
 
 import argparse
+import asyncio
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -20,6 +21,7 @@ from tqdm import tqdm
 from search_proxy.backend import CatalogWriter, SearchBackend
 from search_proxy.errors import SearchError
 from search_proxy.feeds import Feed, FeedError, FeedFormat, Refusal, open_feed
+from search_proxy.feeds.derived_categories import read_categories
 from search_proxy.feeds.load_report import describe_index, describe_load, list_indexes
 from search_proxy.feeds.loading import LoadReport, LoadTarget, load_feed
 
@@ -63,6 +65,9 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     load.add_argument(
         "--replace", action="store_true", help="delete the index before the first products are written"
     )
+    load.add_argument(
+        "--no-derive", action="store_true", help="derive no category for products that have none"
+    )
     load.add_argument("--limit", type=_positive, metavar="N", help="load at most N products")
     load.add_argument(
         "--refused", type=Path, metavar="FILE", help="write every refusal to FILE, one JSON object per line"
@@ -99,14 +104,19 @@ async def _load(args: argparse.Namespace, services: CatalogServices) -> int:
     target = LoadTarget(account_id=args.account, index=args.index, replace=args.replace)
     failure: Exception | None = None
     try:
-        feed = open_feed(args.file, format=args.format, mapping=dict(args.mapping), id_prefix=args.id_prefix)
+        categories = {} if args.no_derive else await _derive(args)
+        feed = _open(args)
     except FeedError as error:
         return _failed(str(error))
     try:
-        with _refusals_to(args.refused) as on_refusal, _progress(feed, args.progress) as on_progress:
+        with (
+            _refusals_to(args.refused) as on_refusal,
+            _progress(feed, "loading", args.progress) as on_progress,
+        ):
             await load_feed(
                 *(feed, services.catalog, target, report),
                 limit=args.limit,
+                categories=categories,
                 on_refusal=on_refusal,
                 on_progress=on_progress,
             )
@@ -117,6 +127,16 @@ async def _load(args: argparse.Namespace, services: CatalogServices) -> int:
     if failure is not None:
         return _failed(str(failure))
     return 0 if report.loaded else 1
+
+
+async def _derive(args: argparse.Namespace) -> dict[str, str]:
+    feed = _open(args)
+    with _progress(feed, "reading", args.progress) as on_progress:
+        return await asyncio.to_thread(read_categories, feed, limit=args.limit, on_progress=on_progress)
+
+
+def _open(args: argparse.Namespace) -> Feed:
+    return open_feed(args.file, format=args.format, mapping=dict(args.mapping), id_prefix=args.id_prefix)
 
 
 async def _list(args: argparse.Namespace, services: CatalogServices) -> int:
@@ -147,9 +167,10 @@ async def _delete(args: argparse.Namespace, services: CatalogServices) -> int:
 
 
 @contextmanager
-def _progress(feed: Feed, forced: bool) -> Iterator[Callable[[int], None]]:
+def _progress(feed: Feed, doing: str, forced: bool) -> Iterator[Callable[[int], None]]:
     hidden = not (forced or sys.stderr.isatty())
-    with tqdm(total=feed.total_bytes, unit="B", unit_scale=True, disable=hidden, file=sys.stderr) as bar:
+    size = feed.total_bytes
+    with tqdm(desc=doing, total=size, unit="B", unit_scale=True, disable=hidden, file=sys.stderr) as bar:
 
         def move(bytes_read: int) -> None:
             bar.update(bytes_read - bar.n)

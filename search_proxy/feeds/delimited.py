@@ -48,7 +48,7 @@ class Table:
         self._last_line = 0
         line = self._first_line()
         self.delimiter = delimiter or max(DELIMITERS, key=line.count)
-        cells = split_row(line, self.delimiter)
+        cells = self._header_cells(line)
         if cells is None or len(cells) < 2 or not any(cell.strip() for cell in cells):
             expected = "a header line with at least two columns, or one JSON object per line"
             raise FeedError(
@@ -101,6 +101,12 @@ class Table:
             if text.strip():
                 return text
         raise FeedError(f"feed {quoted(str(self._file.path))}: {self._file.damage or 'no header line'}")
+
+    def _header_cells(self, line: str) -> list[str] | None:
+        try:
+            return split_row(line, self.delimiter)
+        except Refused as refused:
+            raise FeedError(f"the header cannot be read: {refused.reason}") from refused
 
     def _next_line(self) -> Line | None:
         line = self._returned.popleft() if self._returned else next(self._lines, None)

@@ -9,6 +9,7 @@ from search_proxy.feeds.reader import Feed
 from search_proxy.feeds.records import Refusal
 from search_proxy.models import FieldInfo, IndexDescription
 
+_UNFOUND = {"missing_id": "_id", "missing_title": "productTitle"}
 _MAX_COLUMNS = 40
 _MAX_FIELDS = 100
 
@@ -58,6 +59,8 @@ def describe_index(description: IndexDescription) -> str:
 def _load_lines(feed: Feed, target: LoadTarget, report: LoadReport) -> Iterator[str]:
     refused = sum(report.refused.values())
     yield f"loaded {report.loaded:,} products into {target.index!r} ({feed.format}), refused {refused:,}"
+    if report.categories_derived:
+        yield f"derived a category for {report.categories_derived:,} products that have none"
     yield "columns:"
     columns = list(feed.columns.items())
     for column, name in columns[:_MAX_COLUMNS]:
@@ -66,6 +69,9 @@ def _load_lines(feed: Feed, target: LoadTarget, report: LoadReport) -> Iterator[
         yield f"  and {len(columns) - _MAX_COLUMNS:,} more, under their own names"
     for column in feed.missing_columns:
         yield f"  {_printable(column)} was named and never seen"
+    for kind, field in _UNFOUND.items():
+        if not report.loaded and report.refused[kind]:
+            yield f"  no column was taken for the {field}; say which one it is: --map {field}=COLUMN"
     if refused:
         yield "refused:"
         for kind, count in report.refused.most_common():

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from search_proxy.backend import CatalogWriter
 from search_proxy.errors import IndexNotFound
+from search_proxy.feeds.derived_categories import FIELD
 from search_proxy.feeds.reader import Feed
 from search_proxy.feeds.records import FeedItem, Refusal
 
@@ -23,6 +25,7 @@ class LoadReport:
 
     max_examples: int = 10
     loaded: int = 0
+    categories_derived: int = 0
     refused: Counter[str] = field(default_factory=Counter)
     examples: list[Refusal] = field(default_factory=list)
 
@@ -49,11 +52,13 @@ async def load_feed(
     report: LoadReport,
     *,
     limit: int | None = None,
+    categories: Mapping[str, str] | None = None,
     on_refusal: Callable[[Refusal], None] | None = None,
     on_progress: Callable[[int], None] | None = None,
 ) -> None:
     """Write the feed's products, at most `limit`; `on_progress` gets the bytes of the file read so far.
 
+    `categories` are derived ones by product id, for products that have none of their own.
     Every batch is one commit, so an interrupted load keeps what was written before.
     """
     entries = _until(limit, iter(feed))
@@ -65,12 +70,20 @@ async def load_feed(
                     on_refusal(entry)
         documents = [entry.document for entry in batch if isinstance(entry, FeedItem)]
         if documents:
+            report.categories_derived += _categorise(documents, categories or {})
             if target.replace and report.loaded == 0:
                 await _delete_index(writer, target)
             await writer.add_documents(target.account_id, target.index, documents)
             report.loaded += len(documents)
         if on_progress:
             on_progress(feed.bytes_read)
+
+
+def _categorise(documents: list[dict[str, Any]], categories: Mapping[str, str]) -> int:
+    found = [document for document in documents if document["_id"] in categories and FIELD not in document]
+    for document in found:
+        document[FIELD] = categories[document["_id"]]
+    return len(found)
 
 
 def _take(entries: Iterator[FeedItem | Refusal]) -> list[FeedItem | Refusal]:

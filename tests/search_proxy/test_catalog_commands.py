@@ -118,6 +118,24 @@ async def test_flags_say_which_column_is_which_and_where_ids_come_from(
     assert "  cost → price\n" in capsys.readouterr().out
 
 
+async def test_products_without_a_category_get_a_derived_one(
+    shop: Shop, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Beside the merchant's own categories, never in their place; a flag leaves it out."""
+    colours = ["red", "blue", "green", "white", "black"]
+    rows = [{"id": colour, "title": f"Fleece jacket {colour}", "price": 5} for colour in colours]
+    rows.append({"id": "own", "title": "Fleece jacket", "category": "Outerwear"})
+    feed = str(feed_of(tmp_path, lines_of(*rows)))
+    assert await shop.run("load", "jackets", feed) == 0
+    assert "derived a category for 5 products that have none\n" in capsys.readouterr().out
+    found = await shop.backend.get_documents("demo", "jackets", ["red", "own"])
+    red, own = (one.document or {} for one in found)
+    assert ("derivedCategory" in red, "category" in red) == (True, False)
+    assert ("derivedCategory" in own, own["category"]) == (False, "Outerwear")
+    assert await shop.run("load", "plain", feed, "--no-derive") == 0
+    assert "derived" not in capsys.readouterr().out
+
+
 async def test_a_column_that_no_line_had_is_named_in_the_report(
     shop: Shop, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -152,6 +170,7 @@ async def test_a_feed_in_which_nothing_was_good_exits_with_1_and_says_why(
         "loaded 0 products into 'tents' (jsonl), refused 1",
         "columns:",
         "  id → _id",
+        "  no column was taken for the productTitle; say which one it is: --map productTitle=COLUMN",
         "refused:",
         "  1 missing title",
         "  line 1, productTitle: a product needs a title; no column gives one",
