@@ -22,11 +22,13 @@ _UNDECIDED = re.compile(
     r"\[[^\[\]<>\n]{0,200}(?:\](?:\((?:<[^<>\n]{0,300}>?|[^\s()<>]{0,300}))?)?|<(?!\s)[^<>]{0,400}"
 )
 """A start that may still become a link or a tag; what is longer or broken will not."""
-_URL = re.compile(
-    r"(?:javascript|vbscript|data|file|mailto):\S+|\w{1,20}://\S*|\bwww\.\S+|[\w.+-]{1,64}@[\w-]{1,64}\.\w+",
-    re.IGNORECASE,
-)
 _WITHIN_WORD = string.ascii_letters + string.digits + string.punctuation + "€£¥₹–"
+_IN_WORD = f"[{re.escape(_WITHIN_WORD)}]"
+_URL = re.compile(
+    rf"(?:javascript|vbscript):{_IN_WORD}*|(?:data|file|mailto):{_IN_WORD}+|[a-z][a-z0-9+.-]{{0,19}}://{_IN_WORD}*"
+    rf"|\bwww\.{_IN_WORD}+|[\w.+-]{{1,64}}@[\w-]{{1,64}}\.\w+",
+    re.ASCII | re.IGNORECASE,
+)
 _SHOWN_ALONE = {"<": "‹", ">": "›"}
 _BRACKETS = str.maketrans("", "", "[]<>\\")
 _MAX_HELD = 400
@@ -104,15 +106,15 @@ class GroundedText:
     def _link(self, label: str, target: str, shown: list[str]) -> None:
         label = label.translate(_BRACKETS)
         kind, _, value = target.partition(":")
-        value = value.strip()
+        value = value.strip() if kind == "p" else _URL.sub("", value).strip()
         if self._ends_with_image_mark():
             self.counts["image_removed"] += 1
         elif kind == "p" and value not in self._sent_ids:
             self.counts["unknown_product"] += 1
         elif kind not in ("p", "q") or not value:
             self.counts["link_removed"] += 1
-        elif self._clickable and label.strip():
-            shown += (self._flush(), f"[{self._clean(label)}](<{kind}:{value}>)")
+        elif self._clickable and (clean := self._clean(label)).strip():
+            shown += (self._flush(), f"[{clean}](<{kind}:{value}>)")
             return
         self._plain.append(label)
 
