@@ -1,36 +1,28 @@
 """The flow of one agentic search: first hits, a plan, its categories, a summary, the end.
 
-The first search runs beside everything else. The plan is pushed in part by part, and each part's search is
-fired at once; siblings never wait for each other. Where the plan comes from (model, catalog rules, nothing
-for a short query) is the only difference between the paths.
+The first search runs beside everything else. Where the plan comes from is the only difference between the
+paths: the cache, somebody who is asking the same right now, a planner, or nothing for a short query.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import AsyncExitStack
 
-from search_proxy.errors import SearchError
-from search_proxy.models import SearchResult
+from cache.errors import FlightAbandoned
+from cache.single_flight import Seat
 from worker.answer import Answer
-from worker.category_search import search_category
+from worker.answer_cache import CachePlan, plan_cache, storable, store_answer
+from worker.answer_stream import AnswerStream
 from worker.errors import PlanningFailed, UpstreamFailed
-from worker.events import EventName
-from worker.planning.plan import (
-    PlanDecision,
-    PlanDegraded,
-    PlanEvent,
-    PlanRequest,
-    PlanSource,
-    QueryComplement,
-    QueryExpansion,
-    SummaryDelta,
-)
+from worker.plan_flight import PlanTeller, follow_plan
+from worker.planning.plan import PlanEvent, PlanRequest, PlanSource
 from worker.request import AgenticRequest
 from worker.run import Outcome, Run
 from worker.services import Services
-from worker.suggested_filters import suggest_filters
-from worker.summary_step import stream_summary
+from worker.stored_answer import StoredAnswer
+from worker.summary_step import ground_summary, stream_summary
 from worker.timing import Stage
 from worker.words import count_words
 
@@ -38,14 +30,21 @@ logger = logging.getLogger(__name__)
 
 
 class AgenticSearch:
-    """One answer being made; `__call__` is the work of its run."""
+    """One answer being made; `__call__` is the work of its run.
 
-    def __init__(self, services: Services, request: AgenticRequest, run: Run) -> None:
+    `refreshing` answers anew without looking into the cache, to replace a stale entry.
+    """
+
+    def __init__(
+        self, services: Services, request: AgenticRequest, run: Run, *, refreshing: bool = False
+    ) -> None:
         self._services = services
         self._request = request
-        self._run = run
-        self._searches: asyncio.TaskGroup | None = None
+        self._refreshing = refreshing
+        self._cache: CachePlan = plan_cache(request)
+        self._teller: PlanTeller | None = None
         self.answer = Answer(request=request, run_id=run.id)
+        self._stream = AnswerStream(services, self.answer, run)
 
     async def __call__(self, run: Run) -> None:
         """Make the answer and log its completion, however it ends.
@@ -62,130 +61,161 @@ class AgenticSearch:
             answer.outcome = Outcome.CANCELED
             raise
         except TimeoutError:
-            run.emit(
-                EventName.DELTA, {"error": _error("deadline_exceeded", "the answer took too long", "run")}
-            )
+            self._stream.fail("deadline_exceeded", "the answer took too long", "run")
         finally:
             logger.info("agentic_search_completed", extra=dict(answer.log_fields()))
 
     async def _answer(self) -> None:
         config = self._request.settings.agentic_config
-        short = count_words(self._request.query) < config.short_query_words
-        self._run.emit(
-            EventName.INIT, {"categories": not short, "summary": not short and config.enable_summary}
-        )
         async with asyncio.TaskGroup() as group:
-            initial = group.create_task(self._first_hits(), name=f"first-hits:{self._run.id}")
-            if short:
+            initial = group.create_task(self._stream.first_hits(), name="first-hits")
+            stored = await self._look_up()
+            if stored is not None:
+                self._stream.open(categories=bool(stored.expansions), summary=bool(stored.summary))
+                await self._replay(stored, initial)
+            elif count_words(self._request.query) < config.short_query_words:
                 self.answer.source = PlanSource.SHORT_QUERY_BYPASS
+                self._stream.open(categories=False, summary=False)
             else:
-                await self._plan_and_search()
-                await initial
-                await self._finish_text()
+                self._stream.open(categories=True, summary=config.enable_summary)
+                self._stream.status("thinking")
+                await self._plan(initial)
         if self.answer.initial is None and not self.answer.categories:
             raise UpstreamFailed("the search could not be answered; please try again")
-        self._run.emit(EventName.DELTA, {"receipt": self.answer.receipt()})
+        self._stream.close()
 
-    async def _first_hits(self) -> None:
-        """Search what the shopper typed and send it; a failure here leaves the categories standing."""
-        request, answer = self._request, self.answer
-        try:
-            with answer.timings.measure(Stage.INITIAL_MARQO_SEARCH):
-                result = await self._services.search.handle_search(request.caller, request.initial)
-        except SearchError as error:
-            logger.warning("initial_search_failed", extra={"run_id": self._run.id, "reason": str(error)})
-            answer.warnings.append(f"initial search failed: {type(error).__name__}")
-            failure = _error("search_failed", "the first search could not be answered", "search")
-            self._run.emit(EventName.DELTA, {"error": failure})
-            return
-        answer.initial = result
-        answer.timings.mark(Stage.TIME_TO_FIRST_HITS)
-        self._run.emit(EventName.DELTA, self._hits_delta(result))
+    async def _look_up(self) -> StoredAnswer | None:
+        """Return the answer that the cache has, noting in any case what it said."""
+        plan, answer = self._cache, self.answer
+        if plan.key is None or plan.skip_lookup is not None or self._refreshing:
+            answer.cache = {"hit": False, "reason": str(plan.skip_lookup or "refreshing"), "steps": []}
+            return None
+        with answer.timings.measure(Stage.CACHED_QUERY_LOOKUP):
+            decision = await self._services.cache.lookup(plan.key, expect=plan.tags, refresh=self._refresh)
+        answer.cache = {name: value for name, value in decision.as_log().items() if name != "key"}
+        answer.cache_tier = decision.tier
+        return StoredAnswer.decode(decision.entry.payload) if decision.entry is not None else None
 
-    def _hits_delta(self, result: SearchResult) -> dict[str, object]:
-        delta: dict[str, object] = {"hits": list(result.hits), "totalHits": result.total_hits}
-        if result.facets:
-            delta["facets"] = result.facets
-        if self._request.suggest_filters:
-            delta["suggestedFilters"] = suggest_filters(self._request.query, result.facets)
-        return delta
+    async def _refresh(self) -> None:
+        run = Run(account_id=self._request.caller.account_id, index=self._request.index)
+        await run.execute(AgenticSearch(self._services, self._request, run, refreshing=True))
 
-    async def _plan_and_search(self) -> None:
-        """Push the plan in, firing each expansion's search as it comes; return when all have landed."""
+    async def _replay(self, stored: StoredAnswer, initial: asyncio.Task[None]) -> None:
+        """Answer with a stored plan: its searches run fresh, its links are checked against what they find."""
         answer = self.answer
-        self._run.emit(EventName.DELTA, {"status": "thinking"})
+        answer.source = PlanSource.CACHED
+        answer.cache_tier = answer.cache_tier or "flight"
+        answer.decision = stored.decision
+        answer.complements = list(stored.complements)
         async with asyncio.TaskGroup() as searches:
-            self._searches = searches
-            try:
-                with answer.timings.measure(Stage.LLM_FIRST_CALL):
-                    report = await self._services.planner.plan(self._plan_request(), self._on_plan_event)
-            except PlanningFailed as error:
-                answer.degraded = answer.degraded or error.message
-                failure = _error(error.code, error.message, "plan", retryable=True)
-                self._run.emit(EventName.DELTA, {"error": failure})
-            else:
-                answer.plan_report = report
-                answer.source = report.source
-                if report.model is None:
-                    answer.timings.rename(Stage.LLM_FIRST_CALL, Stage.CATALOG_PLAN)
-        if answer.complements:
-            self._run.emit(EventName.DELTA, {"queryComplements": answer.complements})
+            self._stream.searching_in(searches)
+            for expansion in stored.expansions:
+                self._stream.take(expansion)
+        self._stream.offer_complements()
+        await initial
+        text = ground_summary(answer, stored.summary)
+        if text:
+            self._stream.say(text)
 
-    def _plan_request(self) -> PlanRequest:
-        request = self._request
-        return PlanRequest(
-            caller=request.caller,
-            index=request.index,
-            query=request.query,
-            max_categories=request.max_categories,
-            client_filter=request.initial.filter,
-            allow_filters=request.settings.agentic_config.filter_facets.enabled,
-        )
+    async def _plan(self, initial: asyncio.Task[None]) -> None:
+        """Plan, alone or together with everybody who asks the same right now."""
+        key = self._cache.key
+        alone = self._services.model is None or self._cache.skip_lookup is not None
+        if key is None or alone or self._refreshing:
+            await self._lead(initial)
+            return
+        while True:
+            async with AsyncExitStack() as stack:
+                flight = self._services.cache.single_flight(key, expect=self._cache.tags)
+                seat = await stack.enter_async_context(flight)
+                found = StoredAnswer.decode(seat.found.payload) if seat.found is not None else None
+                if found is not None:
+                    await self._replay(found, initial)
+                elif seat.leads:
+                    await self._lead_flight(seat, stack, initial)
+                else:
+                    try:
+                        await follow_plan(seat, self._stream, initial)
+                    except FlightAbandoned:
+                        continue
+                return
 
-    def _on_plan_event(self, event: PlanEvent) -> None:
+    async def _lead_flight(self, seat: Seat, stack: AsyncExitStack, initial: asyncio.Task[None]) -> None:
+        """Plan for the others too; the flight lasts until the answer is stored."""
+        async with asyncio.TaskGroup() as group:
+            self._teller = PlanTeller(seat)
+            telling = group.create_task(self._teller.run(), name="flight-teller")
+            await self._lead(initial, store=False)
+            self._teller.end(self.answer)
+            await telling
+        self._services.wait_until(self._land(seat, stack.pop_all()), name="land-flight")
+
+    async def _land(self, seat: Seat, stack: AsyncExitStack) -> None:
+        async with stack:
+            await self._store()
+            await seat.finish()
+
+    async def _lead(self, initial: asyncio.Task[None], *, store: bool = True) -> None:
         answer = self.answer
-        match event:
-            case QueryExpansion():
-                self._fire(event)
-            case QueryComplement(query=query):
-                answer.complements.append(query)
-            case SummaryDelta(text=text):
-                answer.plan_summary.append(text)
-            case PlanDecision():
-                answer.decision = event
-            case PlanDegraded(reason=reason):
-                answer.degraded = reason
-                self._run.emit(EventName.DELTA, {"status": "degraded"})
+        async with asyncio.TaskGroup() as searches:
+            self._stream.searching_in(searches)
+            await self._ask_planner()
+        self._stream.offer_complements()
+        await initial
+        await self._finish_text()
+        if store and storable(answer, self._cache):
+            self._services.wait_until(self._store(), name="store-answer")
 
-    def _fire(self, expansion: QueryExpansion) -> None:
-        if self._searches is not None:
-            self._searches.create_task(self._one_category(expansion), name=f"category:{expansion.label}")
+    async def _ask_planner(self) -> None:
+        answer = self.answer
+        try:
+            with answer.timings.measure(Stage.LLM_FIRST_CALL):
+                report = await self._services.planner.plan(self._plan_request(), self._take)
+        except PlanningFailed as error:
+            answer.degraded = answer.degraded or error.message
+            self._stream.fail(error.code, error.message, "plan")
+            return
+        answer.plan_report = report
+        answer.source = report.source
+        if report.model is None:
+            answer.timings.rename(Stage.LLM_FIRST_CALL, Stage.CATALOG_PLAN)
 
-    async def _one_category(self, expansion: QueryExpansion) -> None:
-        request, answer = self._request, self.answer
-        with answer.timings.measure(Stage.CATEGORY_SEARCH_TOTAL):
-            found = await search_category(
-                self._services.search, request.caller, request.category, expansion, request.description
-            )
-        answer.categories.append(found)
-        self._run.emit(EventName.DELTA, {"categoryHits": [found.to_wire()]})
-        if found.error is None:
-            answer.first_category()
+    def _take(self, event: PlanEvent) -> None:
+        self._stream.take(event)
+        if self._teller is not None:
+            self._teller.tell(event)
 
     async def _finish_text(self) -> None:
         """Send the plan's message or a summary, as the account has it."""
         if self.answer.decision.message:
             self._say(self.answer.decision.message)
         elif self._request.settings.agentic_config.enable_summary:
-            self._run.emit(EventName.DELTA, {"status": "summarizing"})
+            self._stream.status("summarizing")
             await stream_summary(self._services, self.answer, self._say)
         elif self.answer.plan_summary:
-            self._say("".join(self.answer.plan_summary))
+            self._say(ground_summary(self.answer, "".join(self.answer.plan_summary)))
 
     def _say(self, text: str) -> None:
-        self.answer.summary.append(text)
-        self._run.emit(EventName.DELTA, {"summary": text})
+        self._stream.say(text)
+        if self._teller is not None:
+            self._teller.say(text)
 
+    async def _store(self) -> None:
+        if storable(self.answer, self._cache):
+            await store_answer(self._services.cache, self.answer, self._cache)
 
-def _error(code: str, message: str, stage: str, *, retryable: bool = True) -> dict[str, object]:
-    return {"code": code, "message": message, "stage": stage, "retryable": retryable}
+    def _plan_request(self) -> PlanRequest:
+        request = self._request
+        config = request.settings.agentic_config
+        return PlanRequest(
+            caller=request.caller,
+            index=request.index,
+            query=request.query,
+            max_categories=request.max_categories,
+            client_filter=request.initial.filter,
+            allow_filters=config.filter_facets.enabled,
+            filter_fields=config.filter_facets.fields,
+            system_prompt=request.system_prompt,
+            models=tuple(name for name in (config.models.plan, config.models.fallback) if name),
+            tokens_per_day=config.budgets.tokens_per_day,
+        )

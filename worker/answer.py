@@ -9,11 +9,11 @@ from typing import Any
 
 from search_proxy.models import SearchResult
 from worker.category_search import CategoryHits
-from worker.planning.plan import PlanDecision, PlanReport, PlanSource, TokenUsage
+from worker.planning.plan import PlanDecision, PlanReport, PlanSource, QueryExpansion, TokenUsage
 from worker.request import AgenticRequest
 from worker.run import Outcome
 from worker.summary_request import SummaryReport
-from worker.timing import Stage, Timings
+from worker.timing import Timings
 
 
 @dataclass(slots=True, kw_only=True)
@@ -33,8 +33,9 @@ class Answer:
     degraded: str | None = None
     plan_report: PlanReport | None = None
     summary_report: SummaryReport | None = None
+    expansions: list[QueryExpansion] = field(default_factory=list)
+    cache: Mapping[str, Any] | None = None
     cache_tier: str | None = None
-    prompt_version: str = "base"
     warnings: list[str] = field(default_factory=list)
     outcome: Outcome = Outcome.ERROR
 
@@ -55,9 +56,10 @@ class Answer:
             "runId": self.run_id,
             "source": self.source.value,
             "strategy": self.decision.strategy.value if self.decision.strategy else None,
-            "promptVersion": self.prompt_version,
+            "promptVersion": self.request.prompt.version,
             "settingsVersion": self.request.settings_version,
             "cacheTier": self.cache_tier,
+            "cache": self.cache,
             "model": self.plan_report.model if self.plan_report else None,
             "timings": self.timings.milliseconds(),
             "tokens": self.tokens(),
@@ -89,9 +91,10 @@ class Answer:
             "outcome": self.outcome.value,
             "strategy": self.decision.strategy.value if self.decision.strategy else None,
             "model": self.plan_report.model if self.plan_report else None,
-            "prompt_version": self.prompt_version,
+            "prompt_version": request.prompt.version,
             "settings_version": request.settings_version,
             "cache_tier": self.cache_tier,
+            "cache": self.cache,
             "categories": len(self.categories),
             "total_hits": self.initial.total_hits if self.initial else None,
             "filters_dropped": sum(1 for found in self.categories if found.dropped_filter is not None),
@@ -102,7 +105,3 @@ class Answer:
             "tokens": self.tokens(),
             "timings": self.timings.milliseconds(),
         }
-
-    def first_category(self) -> None:
-        """Note the moment at which the first category was sent."""
-        self.timings.mark(Stage.TIME_TO_FIRST_CATEGORY)

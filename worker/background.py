@@ -24,6 +24,11 @@ class Background:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
+    async def settle(self) -> None:
+        """Return when nothing is under way."""
+        while self._tasks:
+            await asyncio.wait(self._tasks)
+
     async def drain(self, timeout_seconds: float) -> None:
         """Wait for what is under way, at most `timeout_seconds`; then cancel the rest."""
         if self._tasks:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
+from cache.opening import open_cache
 from search_proxy.accounts.open_accounts import open_account_office
 from search_proxy.backends.embedded import open_embedded
 from search_proxy.proxy import SearchProxy
@@ -25,6 +26,7 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         search = SearchProxy(backend)
         catalog_planner = CatalogPlanner(search)
         parts = await stack.enter_async_context(open_model_parts(settings, search, catalog_planner))
+        cache = await stack.enter_async_context(open_cache(settings.cache_config()))
         background = await stack.enter_async_context(open_background(settings.shutdown_grace_seconds / 2))
         runs = await stack.enter_async_context(
             open_run_registry(
@@ -41,6 +43,7 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             planner=parts.planner,
             catalog_planner=catalog_planner,
             model=parts.model,
+            cache=cache,
             runs=runs,
             wait_until=background,
         )

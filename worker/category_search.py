@@ -6,6 +6,7 @@ A category's failure is its `error`; it never ends its siblings
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -56,6 +57,8 @@ async def search_category(
     template: SearchRequest,
     expansion: QueryExpansion,
     description: IndexDescription,
+    *,
+    timeout_seconds: float = 5.0,
 ) -> CategoryHits:
     """Search `expansion` with the template's limit and client filter.
 
@@ -64,11 +67,12 @@ async def search_category(
     agent_filter, dropped = _agent_filter(expansion, description)
     applied = merge_filters(template.filter, agent_filter)
     try:
-        result = await _search(search, caller, template, expansion, applied)
-        if result.total_hits == 0 and agent_filter is not None:
-            dropped, applied = expansion.filter, template.filter
+        async with asyncio.timeout(timeout_seconds):
             result = await _search(search, caller, template, expansion, applied)
-    except SearchError as error:
+            if result.total_hits == 0 and agent_filter is not None:
+                dropped, applied = expansion.filter, template.filter
+                result = await _search(search, caller, template, expansion, applied)
+    except (SearchError, TimeoutError) as error:
         logger.warning("category_search_failed", extra={"category": expansion.label, "reason": str(error)})
         return CategoryHits(
             expansion=expansion, applied_filter=applied, dropped_filter=dropped, error=_describe(error)
@@ -102,8 +106,8 @@ async def _search(
     return await search.handle_search(caller, replace(template, q=expansion.query, filter=applied))
 
 
-def _describe(error: SearchError) -> dict[str, Any]:
-    timed_out = isinstance(error, SearchTimeout)
+def _describe(error: SearchError | TimeoutError) -> dict[str, Any]:
+    timed_out = isinstance(error, SearchTimeout | TimeoutError)
     return {
         "code": "search_timeout" if timed_out else "search_failed",
         "message": "this category took too long" if timed_out else "this category could not be searched",

@@ -11,6 +11,8 @@ from typing import Any
 
 import orjson
 
+from search_proxy.accounts.prompt_slots import PromptInUse
+from search_proxy.accounts.prompt_text import compile_prompt
 from search_proxy.accounts.settings_schema import IndexSettings, SettingsSnapshot
 from search_proxy.caller import Caller
 from search_proxy.errors import InvalidSearch, UnknownField
@@ -27,6 +29,7 @@ from search_proxy.models import IndexDescription, SearchRequest
 from search_proxy.search_payload import read_search
 from worker.default_facets import default_facets
 from worker.errors import FeatureDisabled, InvalidRequest
+from worker.llm.prompts import read_prompt
 from worker.payload import MAX_CATEGORIES, AgenticPayload, clean_query
 
 ALWAYS_KNOWN_FIELDS = frozenset(
@@ -48,6 +51,7 @@ class AgenticRequest:
     query: str
     settings: IndexSettings
     settings_version: int
+    prompt: PromptInUse
     description: IndexDescription
     initial: SearchRequest
     category: SearchRequest
@@ -56,6 +60,11 @@ class AgenticRequest:
     suggest_filters: bool
     user_id: str | None = None
     session_id: str | None = None
+
+    @property
+    def system_prompt(self) -> str | None:
+        """The base prompt with the merchant's part in it; None where there is no such part."""
+        return None if self.prompt.version == 0 else compile_prompt(read_prompt("base"), self.prompt.slots)
 
 
 def build_request(
@@ -90,6 +99,7 @@ def build_request(
         query=query,
         settings=settings,
         settings_version=snapshot.version,
+        prompt=snapshot.prompts.for_session(caller.account_id, payload.session_id),
         description=description,
         initial=initial,
         category=category,

@@ -6,6 +6,7 @@ from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from cache.query_cache import QueryCache
 from search_proxy.accounts.account_office import AccountOffice
 from search_proxy.accounts.directory import AccountDirectory
 from search_proxy.backend import CatalogWriter, SearchBackend
@@ -37,5 +38,6 @@ class Services:
     planner: Planner
     catalog_planner: Planner
     model: LanguageModel | None
+    cache: QueryCache
     runs: RunRegistry
     wait_until: WaitUntil

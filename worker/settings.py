@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
+from cache.config import CacheConfig, DynamoConfig
 from worker.llm.deadlines import Deadlines
 
 _ALIASES = {
@@ -46,6 +47,12 @@ class Settings(BaseModel):
     model_gap_seconds: float = Field(default=1.5, gt=0)
     model_total_seconds: float = Field(default=8.0, gt=0)
 
+    redis_url: SecretStr | None = None
+    """Shares the edge cache, and later conversations, between machines."""
+    cache_table: Literal["sqlite", "dynamodb"] = "sqlite"
+    dynamodb_region: str = "us-east-1"
+    dynamodb_endpoint_url: str | None = None
+
     run_grace_seconds: float = Field(default=2.0, ge=0)
     run_retention_seconds: float = Field(default=60.0, ge=0)
     run_total_seconds: float = Field(default=30.0, gt=0)
@@ -60,6 +67,18 @@ class Settings(BaseModel):
             first_event_seconds=self.model_first_chunk_seconds,
             gap_seconds=self.model_gap_seconds,
             total_seconds=self.model_total_seconds,
+        )
+
+    def cache_config(self) -> CacheConfig:
+        """Return what the cache of this process is made of."""
+        url = None if self.redis_url is None else self.redis_url.get_secret_value()
+        return CacheConfig(
+            environment=self.environment,
+            data_dir=self.data_dir,
+            edge="in_process" if url is None else "redis",
+            redis_url=url,
+            table=self.cache_table,
+            dynamodb=DynamoConfig(region=self.dynamodb_region, endpoint_url=self.dynamodb_endpoint_url),
         )
 
     def model_chain(self) -> tuple[str, ...]:

@@ -8,10 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from worker.answer import Answer
+from worker.grounding import GroundedText
 from worker.planning.plan import PlanSource
 from worker.services import Services
 from worker.summary import SummaryConfig, write_summary
-from worker.summary_request import SummaryCategory, SummaryRequest
+from worker.summary_prices import PriceCheck
+from worker.summary_request import SummaryCategory, SummaryRequest, hit_price
 from worker.timing import Stage
 
 
@@ -26,6 +28,23 @@ async def stream_summary(services: Services, answer: Answer, say: Callable[[str]
         with answer.timings.measure(Stage.LLM_SECOND_CALL):
             report = await write_summary(services.model, _request(answer), say, config)
     answer.summary_report = report
+
+
+def grounded_text(answer: Answer) -> GroundedText:
+    """Return what makes text safe to show beside what this answer has sent."""
+    sent = list(_request(answer).sent_hits())
+    prices = (price for hit in sent if (price := hit_price(hit)) is not None)
+    return GroundedText(
+        {str(hit["_id"]) for hit in sent},
+        PriceCheck(prices, query=answer.request.query, locale="en"),
+        clickable=answer.request.clickable_summary,
+    )
+
+
+def ground_summary(answer: Answer, text: str) -> str:
+    """Return `text` as it may be shown beside what this answer has sent."""
+    grounded = grounded_text(answer)
+    return grounded.feed(text) + grounded.close()
 
 
 def _request(answer: Answer) -> SummaryRequest:

@@ -105,6 +105,12 @@ class PlanRequest:
     history: tuple[Interaction, ...] = ()
     system_prompt: str | None = None
     """The account's compiled prompt; None for the base prompt."""
+    filter_fields: tuple[str, ...] | None = None
+    """The fields that filters may name; None is all of them."""
+    models: tuple[str, ...] = ()
+    """The account's own chain of models; empty is the server's."""
+    tokens_per_day: int | None = None
+    """The account's own budget; None is the server's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,142 @@
+"""What an answer sends: first hits, categories as they land, text, and the receipt at its end.
+
+The flow decides where the plan comes from; this file fires the searches of whatever plan comes and writes
+the events. Siblings never wait for each other, and every event is noted in the `Answer`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from search_proxy.errors import SearchError
+from search_proxy.models import SearchResult
+from worker.answer import Answer
+from worker.category_search import search_category
+from worker.events import EventName
+from worker.planning.plan import (
+    PlanDecision,
+    PlanDegraded,
+    PlanEvent,
+    QueryComplement,
+    QueryExpansion,
+    SummaryDelta,
+)
+from worker.run import Run
+from worker.services import Services
+from worker.suggested_filters import suggest_filters
+from worker.timing import Stage
+
+logger = logging.getLogger(__name__)
+
+
+class AnswerStream:
+    """Writes one answer into its run."""
+
+    def __init__(self, services: Services, answer: Answer, run: Run) -> None:
+        self.answer = answer
+        self._services = services
+        self._run = run
+        self._opened = asyncio.Event()
+        self._searches: asyncio.TaskGroup | None = None
+        self._taken: set[str] = set()
+
+    def open(self, *, categories: bool, summary: bool) -> None:
+        """Say what will follow; nothing is sent before."""
+        self._run.emit(EventName.INIT, {"categories": categories, "summary": summary})
+        self._opened.set()
+
+    def status(self, status: str) -> None:
+        """Say what is being done."""
+        self._run.emit(EventName.DELTA, {"status": status})
+
+    def fail(self, code: str, message: str, stage: str) -> None:
+        """Send a failure that ends its stage and not the answer."""
+        failure = {"code": code, "message": message, "stage": stage, "retryable": True}
+        self._run.emit(EventName.DELTA, {"error": failure})
+
+    async def first_hits(self) -> None:
+        """Search what the shopper typed and send it; a failure here leaves the categories standing."""
+        request, answer = self.answer.request, self.answer
+        try:
+            with answer.timings.measure(Stage.INITIAL_MARQO_SEARCH):
+                async with asyncio.timeout(self._services.settings.search_timeout_seconds):
+                    result = await self._services.search.handle_search(request.caller, request.initial)
+        except (SearchError, TimeoutError) as error:
+            logger.warning("initial_search_failed", extra={"run_id": self._run.id, "reason": str(error)})
+            answer.warnings.append(f"initial_search_failed:{type(error).__name__}")
+            await self._opened.wait()
+            self.fail("search_failed", "the first search could not be answered", "search")
+            return
+        answer.initial = result
+        await self._opened.wait()
+        answer.timings.mark(Stage.TIME_TO_FIRST_HITS)
+        self._run.emit(EventName.DELTA, self._hits_delta(result))
+
+    def searching_in(self, searches: asyncio.TaskGroup) -> None:
+        """Fire the searches of the plan's parts to come in this group."""
+        self._searches = searches
+
+    def take(self, event: PlanEvent) -> None:
+        """Take a part of a plan; an expansion's search starts at once."""
+        answer = self.answer
+        match event:
+            case QueryExpansion():
+                self._fire(event)
+            case QueryComplement(query=query):
+                answer.complements.append(query)
+            case SummaryDelta(text=text):
+                answer.plan_summary.append(text)
+            case PlanDecision():
+                answer.decision = event
+            case PlanDegraded(reason=reason):
+                answer.degraded = reason
+                self.status("degraded")
+
+    def say(self, text: str) -> None:
+        """Send a piece of the summary."""
+        self.answer.summary.append(text)
+        self._run.emit(EventName.DELTA, {"summary": text})
+
+    def offer_complements(self) -> None:
+        """Send the follow-up queries, where there are any."""
+        if self.answer.complements:
+            self._run.emit(EventName.DELTA, {"queryComplements": self.answer.complements})
+
+    def close(self) -> None:
+        """Send the receipt, in the last delta."""
+        self._run.emit(EventName.DELTA, {"receipt": self.answer.receipt()})
+
+    def _fire(self, expansion: QueryExpansion) -> None:
+        names = {f"q:{expansion.query.casefold()}:{expansion.filter}", f"l:{expansion.label.casefold()}"}
+        full = len(self.answer.expansions) >= self.answer.request.max_categories
+        if self._searches is None or full or self._taken & names:
+            return
+        self._taken |= names
+        self.answer.expansions.append(expansion)
+        self._searches.create_task(self._one_category(expansion), name=f"category:{expansion.label}")
+
+    async def _one_category(self, expansion: QueryExpansion) -> None:
+        request, answer = self.answer.request, self.answer
+        with answer.timings.measure(Stage.CATEGORY_SEARCH_TOTAL):
+            found = await search_category(
+                self._services.search,
+                request.caller,
+                request.category,
+                expansion,
+                request.description,
+                timeout_seconds=self._services.settings.search_timeout_seconds,
+            )
+        answer.categories.append(found)
+        self._run.emit(EventName.DELTA, {"categoryHits": [found.to_wire()]})
+        if found.error is None:
+            answer.timings.mark(Stage.TIME_TO_FIRST_CATEGORY)
+
+    def _hits_delta(self, result: SearchResult) -> dict[str, object]:
+        request = self.answer.request
+        delta: dict[str, object] = {"hits": list(result.hits), "totalHits": result.total_hits}
+        if result.facets:
+            delta["facets"] = result.facets
+        if request.suggest_filters:
+            delta["suggestedFilters"] = suggest_filters(request.query, result.facets)
+        return delta

@@ -1,0 +1,117 @@
+"""One plan for everybody who asks the same at the same moment: the leader tells, the others follow live.
+
+What travels is the plan and the summary, as JSON events; every follower runs its own searches and checks
+the summary's links against what it has sent itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import aclosing
+from dataclasses import asdict
+from typing import Any
+
+import orjson
+
+from cache.errors import FlightAbandoned
+from cache.single_flight import Seat
+from worker.answer import Answer
+from worker.answer_stream import AnswerStream
+from worker.planning.plan import (
+    PlanDecision,
+    PlanDegraded,
+    PlanEvent,
+    PlanSource,
+    QueryComplement,
+    QueryExpansion,
+    Strategy,
+    SummaryDelta,
+)
+from worker.summary_step import grounded_text
+
+_KINDS: dict[str, type[PlanEvent]] = {
+    "expansion": QueryExpansion,
+    "complement": QueryComplement,
+    "decision": PlanDecision,
+    "degraded": PlanDegraded,
+}
+_NAMES = {kind: name for name, kind in _KINDS.items()}
+
+
+class PlanTeller:
+    """Publishes a leader's plan in order; telling never waits, publishing does."""
+
+    def __init__(self, seat: Seat) -> None:
+        self._seat = seat
+        self._queue: asyncio.Queue[bytes | None] = asyncio.Queue()
+
+    def tell(self, event: PlanEvent) -> None:
+        """Pass on a part of the plan; the plan's own draft of a summary stays with the leader."""
+        if not isinstance(event, SummaryDelta):
+            self._queue.put_nowait(orjson.dumps({"kind": _NAMES[type(event)], "event": asdict(event)}))
+
+    def say(self, text: str) -> None:
+        """Pass on a piece of the summary."""
+        self._queue.put_nowait(orjson.dumps({"kind": "summary", "text": text}))
+
+    def end(self, answer: Answer) -> None:
+        """Say that this was all, and where it came from."""
+        model = answer.plan_report.model if answer.plan_report else None
+        self._queue.put_nowait(orjson.dumps({"kind": "end", "source": answer.source, "model": model}))
+        self._queue.put_nowait(None)
+
+    async def run(self) -> None:
+        """Publish until the end."""
+        while (event := await self._queue.get()) is not None:
+            await self._seat.publish(event)
+
+
+async def follow_plan(seat: Seat, stream: AnswerStream, initial: asyncio.Task[None]) -> None:
+    """Answer with the plan that a leader is being told, as it comes.
+
+    Raises:
+        FlightAbandoned: The leader went away; what was sent stays valid.
+    """
+    answer = stream.answer
+    async with aclosing(seat.events()) as events:
+        told: dict[str, Any] = {}
+        abandoned: FlightAbandoned | None = None
+        async with asyncio.TaskGroup() as searches:
+            stream.searching_in(searches)
+            try:
+                async for line in events:
+                    told = orjson.loads(line)
+                    if told["kind"] not in _KINDS:
+                        break
+                    stream.take(_event(told))
+            except FlightAbandoned as error:
+                # Raised behind the group, so that the searches under way still land.
+                abandoned = error
+        if abandoned is not None:
+            raise abandoned
+        stream.offer_complements()
+        await initial
+        text = grounded_text(answer)
+        if told.get("kind") == "summary":
+            _say(stream, text.feed(told["text"]))
+            async for line in events:
+                told = orjson.loads(line)
+                if told["kind"] == "end":
+                    break
+                _say(stream, text.feed(told["text"]))
+        _say(stream, text.close())
+    followed = told.get("source", PlanSource.LLM)
+    answer.source = PlanSource.CACHED if followed == PlanSource.LLM else PlanSource(followed)
+    answer.cache_tier = "flight"
+
+
+def _say(stream: AnswerStream, text: str) -> None:
+    if text:
+        stream.say(text)
+
+
+def _event(told: dict[str, Any]) -> PlanEvent:
+    fields = dict(told["event"])
+    if fields.get("strategy") is not None:
+        fields["strategy"] = Strategy(fields["strategy"])
+    return _KINDS[told["kind"]](**fields)
