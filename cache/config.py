@@ -43,6 +43,9 @@ class CacheConfig:
     edge_budget_seconds: float = 0.020
     table_budget_seconds: float = 0.050
 
+    flight_lease_seconds: float = 6.0
+    """How long followers wait for a leading process that has died; a living one renews it in time."""
+
     filter_max_age_seconds: float = 86_400.0
     filter_rebuild_seconds: float = 3600.0
     filter_rebuild_writes: int = 10_000

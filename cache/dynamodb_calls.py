@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import random
 import threading
+import zlib
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -20,7 +21,9 @@ from botocore.config import Config
 from botocore.exceptions import (
     BotoCoreError,
     ClientError,
+    ConnectionError,  # noqa: A004
     HTTPClientError,
+    IncompleteReadError,
 )
 
 from cache.errors import CacheError, EntryTooLarge, TableAbsent, TierBusy, TierThrottled, TierUnavailable
@@ -112,7 +115,7 @@ class DynamoCalls:
             return await loop.run_in_executor(self._pool, partial(self._blocking, operation, parameters))
         except ClientError as error:
             raise _translated(operation, error) from error
-        except HTTPClientError as error:
+        except (HTTPClientError, ConnectionError, IncompleteReadError) as error:
             raise _Retryable(TierUnavailable(TIER, f"dynamodb is not reachable: {error}")) from error
         except BotoCoreError as error:
             raise TierUnavailable(TIER, f"dynamodb cannot be called: {error}") from error
@@ -130,7 +133,7 @@ class DynamoCalls:
 
 def open_client(target: DynamoTarget) -> Any:
     """Return a boto3 client that never retries by itself; blocking, takes about 0.1 s."""
-    return boto3.session.Session().client(
+    client = boto3.session.Session().client(
         "dynamodb",
         region_name=target.region,
         endpoint_url=target.endpoint_url,
@@ -144,6 +147,25 @@ def open_client(target: DynamoTarget) -> Any:
             retries={"total_max_attempts": 1, "mode": "standard"},
         ),
     )
+    client.meta.events.register("response-received.dynamodb", _refuse_cut_answer)
+    return client
+
+
+def _refuse_cut_answer(response_dict: Mapping[str, Any] | None = None, **_: Any) -> None:
+    # botocore takes the body of a connection that broke for a whole one: half an answer would read as "no
+    # item", and half a page as the last. AWS and the protocol servers send the length, AWS a checksum too.
+    if response_dict is None:
+        return
+    body, headers = response_dict["body"], response_dict["headers"]
+    length, checksum = headers.get("content-length"), headers.get("x-amz-crc32")
+    if length is not None and int(length) != len(body):
+        raise IncompleteReadError(actual_bytes=len(body), expected_bytes=int(length))
+    if checksum is not None and int(checksum) != zlib.crc32(body):
+        raise ChecksumMismatch(error=f"crc32 of the answer is not {checksum}")
+
+
+class ChecksumMismatch(HTTPClientError):
+    """The answer was altered on its way."""
 
 
 class _Retryable(Exception):

@@ -157,7 +157,7 @@ def _open_flights(config: CacheConfig, redis: Any, background: BackgroundWork) -
     if redis is None:
         return None
     flights: RemoteFlights = importlib.import_module("cache.redis_flights").RedisFlights(
-        redis, background, prefix=_redis_prefix(config)
+        redis, background, prefix=_redis_prefix(config), lease_seconds=config.flight_lease_seconds
     )
     return flights
 

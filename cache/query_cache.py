@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,7 @@ from cache.edge_values import EdgeValues
 from cache.entry import CacheEntry
 from cache.errors import CacheError, EntryTooLarge
 from cache.fuse_filter import FuseFilters
-from cache.keys import QueryKey
+from cache.keys import QueryKey, scope_of
 from cache.lookup import Refresh, TieredLookup, Tiers
 from cache.query_table import TableRow
 from cache.single_flight import Seat, SingleFlight
@@ -182,6 +182,23 @@ class QueryCache:
             TierUnavailable: The table could not be read.
         """
         return await self._filters.rebuild(account_id, index)
+
+    async def load_filter(self, account_id: str, index: str) -> None:
+        """Load the filter of an account's index now; done by itself with the first lookup.
+
+        Raises:
+            OSError: Its file cannot be looked for.
+        """
+        await self._filters.refresh(scope_of(account_id, index))
+
+    async def count_keys(self, account_id: str, index: str) -> int:
+        """Return how many keys the table has for an index, deleted ones of the last day included.
+
+        Raises:
+            TierUnavailable: The table could not answer.
+        """
+        async with aclosing(self._tiers.table.changes(scope_of(account_id, index), 0)) as pages:
+            return sum([len(page) async for page in pages])
 
     async def poll_changes(self) -> None:
         """Learn now what other processes have written; done every two seconds by itself.

@@ -25,9 +25,6 @@ logger = logging.getLogger(__name__)
 
 TIER = "flight"
 
-LEASE_SECONDS = 6.0
-"""How long followers wait for a leader that has died; a living one renews its lease three times as often."""
-
 _LOG_SECONDS = 60.0
 _ENDED_LOG_SECONDS = 10.0
 _LOST_WAKEUP_SECONDS = 0.5
@@ -63,7 +60,7 @@ class RedisFlights:
         background: BackgroundWork,
         *,
         prefix: str,
-        lease_seconds: float = LEASE_SECONDS,
+        lease_seconds: float,
     ) -> None:
         self._client = client
         self._background = background

@@ -76,7 +76,7 @@ class Seat:
                 await self.remote.publish(event)
             except TierUnavailable as error:
                 logger.warning("cache_flight_not_shared", extra={"error": str(error)})
-                self.remote = None
+                await self._end_remote(finished=False)
 
     async def finish(self) -> None:
         """Say that this was all; only for the leader, after the answer was stored."""
@@ -90,6 +90,9 @@ class Seat:
             self.log.finish()
         else:
             self.log.abandon()
+        await self._end_remote(finished=finished)
+
+    async def _end_remote(self, *, finished: bool) -> None:
         remote, self.remote = self.remote, None
         if remote is not None:
             try:
