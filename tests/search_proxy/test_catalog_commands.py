@@ -136,6 +136,18 @@ async def test_products_without_a_category_get_a_derived_one(
     assert "derived" not in capsys.readouterr().out
 
 
+async def test_the_report_cannot_steer_the_terminal(
+    shop: Shop, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Names and values come from somebody else's file."""
+    rows = [{"id": 1, "title": "T", "co\x1b[2Jlour": "red"}, {"id": 2, "title": "T", "price": "\x1b[2J"}]
+    assert await shop.run("load", "tents", str(feed_of(tmp_path, lines_of(*rows))), "--no-derive") == 0
+    assert await shop.run("show", "tents") == 0
+    printed = capsys.readouterr().out
+    assert "\x1b" not in printed
+    assert "  co·[2Jlour → co_2jlour\n" in printed
+
+
 async def test_a_column_that_no_line_had_is_named_in_the_report(
     shop: Shop, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -13,6 +13,7 @@ from search_proxy.feeds.html_text import plain_text
     [
         (["id", "title", "price"], ["_id", "productTitle", "price"]),
         (["_id", "id", "productTitle", "title"], ["_id", "id", "productTitle", "title"]),
+        (["id", "_id"], ["id", "_id"]),
         (["SKU", "Product ID", "Product Name"], ["_id", "parentProductId", "productTitle"]),
         (["product_id", "name"], ["_id", "productTitle"]),
         (["handle", "sku", "title"], ["parentProductId", "_id", "productTitle"]),

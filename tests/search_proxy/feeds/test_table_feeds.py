@@ -27,14 +27,15 @@ def test_the_delimiter_is_the_one_the_header_uses(tmp_path: Path, delimiter: str
 def test_a_column_is_a_number_or_boolean_only_as_a_whole(tmp_path: Path) -> None:
     """Codes keep their zeros, and one odd word makes the column text."""
     rows = [
-        "id,title,weight,waterproof,ean,size,grade",
-        "007,Tent,1.9,true,00951,42,1",
-        "8,Stove,2,FALSE,12345,M,2",
+        "id,title,weight,waterproof,batch,part number,size,grade",
+        "007,Tent,1.9,true,00951,771,42,1",
+        "8,Stove,2,FALSE,12345,772,M,2",
     ]
     products, _ = read_all(feed_of(tmp_path, "\n".join(rows)))
-    assert [{k: p[k] for k in ("_id", "weight", "waterproof", "ean", "size", "grade")} for p in products] == [
-        {"_id": "007", "weight": 1.9, "waterproof": True, "ean": "00951", "size": "42", "grade": 1},
-        {"_id": "8", "weight": 2, "waterproof": False, "ean": "12345", "size": "M", "grade": 2},
+    wanted = ("_id", "weight", "waterproof", "batch", "part_number", "size", "grade")
+    assert [tuple(product[name] for name in wanted) for product in products] == [
+        ("007", 1.9, True, "00951", "771", "42", 1),
+        ("8", 2, False, "12345", "772", "M", 2),
     ]
 
 
@@ -89,6 +90,17 @@ def test_a_stray_quote_cannot_swallow_rows_up_to_the_next_quoted_cell(tmp_path: 
     products, refusals = read_all(feed_of(tmp_path, content))
     assert [product["_id"] for product in products] == ["2", "3", "4"]
     assert [refusal.line for refusal in refusals] == [2]
+
+
+def test_a_quoted_cell_that_ends_its_row_too_early_costs_only_its_first_line(tmp_path: Path) -> None:
+    """A quote closed by another row's stray quote leaves cells out."""
+    content = 'id,title,price\n1,"Tent\n2,Stove"\n3,Lamp,7\n'
+    products, refusals = read_all(feed_of(tmp_path, content))
+    assert [(product["_id"], product["productTitle"]) for product in products] == [
+        ("2", 'Stove"'),
+        ("3", "Lamp"),
+    ]
+    assert [(refusal.line, refusal.kind) for refusal in refusals] == [(2, "wrong_columns")]
 
 
 def test_a_row_with_too_few_cells_lacks_the_last_ones(tmp_path: Path) -> None:
