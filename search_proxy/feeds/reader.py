@@ -64,17 +64,12 @@ class Feed:
 
     def _open(self, format_: FeedFormat | None) -> tuple[FeedFormat, Iterator[Record | Refusal]]:
         start = self._file.head.lstrip()[:1]
-        if format_ is None and (start == b"{" or _is_mostly_objects(self._file.head)):
+        mostly_objects = _is_mostly_objects(self._file.head)
+        if start == b"[" and not mostly_objects and format_ in ("jsonl", None):
+            name = quoted(str(self._file.path))
+            raise FeedError(f"feed {name} is one JSON array; write one object per line instead")
+        if format_ is None and (start == b"{" or mostly_objects):
             format_ = "jsonl"
-        if (
-            start == b"["
-            and not _is_mostly_objects(self._file.head)
-            and format_ in ("jsonl", None)
-            and start == b"["
-        ):
-            raise FeedError(
-                f"feed {quoted(str(self._file.path))} is one JSON array; write one object per line instead"
-            )
         if format_ == "jsonl":
             return "jsonl", read_jsonl(self._file)
         if start == b"<" and format_ in ("google", None):
