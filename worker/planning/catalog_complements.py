@@ -7,9 +7,10 @@ from collections.abc import Sequence
 
 from search_proxy.models import Hit
 from worker.planning.catalog_decision import Decision
+from worker.planning.catalog_groups import Group, hit_values
 from worker.planning.catalog_labels import category_label, money
 from worker.planning.catalog_roles import Roles
-from worker.planning.catalog_rows import MINIMUM_HITS, Group, hit_values
+from worker.planning.catalog_rows import MINIMUM_HITS
 from worker.planning.catalog_words import words_of
 
 MAX_COMPLEMENTS = 4

@@ -8,23 +8,22 @@ from __future__ import annotations
 
 _CATEGORY_CURVE = ((0.0, 0.3), (0.1, 0.55), (0.3, 0.72), (0.6, 0.85), (1.0, 0.95))
 """Share of the best hits → part of such rows that were right; straight between the points."""
-_SPLIT_TOP = 0.9
-_SPLIT_STEP = 0.07
+_UNCOVERED = 0.6
 _STEP = 0.001
 
 
-def category_confidence(share: float) -> float:
-    """Return how likely a category with that share of the best hits is one that the shopper means."""
-    points = _CATEGORY_CURVE
-    for (left, low), (right, high) in zip(points, points[1:], strict=False):
-        if share <= right:
-            return round(low + (high - low) * (share - left) / (right - left), 3)
-    return points[-1][1]
+def category_confidence(share: float, covered: float = 1.0) -> float:
+    """Return how likely a category with that share of the best hits is one that the shopper means.
+
+    `covered` is the part of the query that its hits cover: half an answer to a sentence is worth less than
+    a whole one, however much the hits agree.
+    """
+    return round(_on_curve(share) * (_UNCOVERED + (1.0 - _UNCOVERED) * covered), 3)
 
 
-def split_confidence(category_share: float, share: float) -> float:
+def split_confidence(category_share: float, share: float, covered: float = 1.0) -> float:
     """Return the confidence of a part of one category: the category's own, less for a smaller part."""
-    return round(category_confidence(category_share) * (0.6 + 0.4 * min(1.0, share * 2)), 3)
+    return round(category_confidence(category_share, covered) * (0.6 + 0.4 * min(1.0, share * 2)), 3)
 
 
 def descending(confidences: list[float]) -> list[float]:
@@ -34,3 +33,10 @@ def descending(confidences: list[float]) -> list[float]:
         bound = ordered[-1] - _STEP if ordered else 1.0
         ordered.append(round(max(0.0, min(confidence, bound)), 3))
     return ordered
+
+
+def _on_curve(share: float) -> float:
+    for (left, low), (right, high) in zip(_CATEGORY_CURVE, _CATEGORY_CURVE[1:], strict=False):
+        if share <= right:
+            return low + (high - low) * (share - left) / (right - left)
+    return _CATEGORY_CURVE[-1][1]

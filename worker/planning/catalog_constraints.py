@@ -29,6 +29,11 @@ _UNWANTED = re.compile(
     r"|hates?|allergic to)\b",
     re.I,
 )
+_COUNTS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "eight": 8}
+_PERSONS = re.compile(
+    rf"\b(?:for |sleeps )?({'|'.join(_COUNTS)}|\d{{1,2}})[ -](?:people|persons?|man|adults)\b", re.I
+)
+"""Catalogs write "2-person" for what people say in many ways."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +66,7 @@ def read_demands(query: str, vocabulary: Vocabulary) -> Demands:
     text, sort = _take_sort(query, roles)
     text = _take_price(text, roles, demands)
     text = _take_stock(text, roles, demands)
+    text = _PERSONS.sub(lambda match: f" {_COUNTS.get(match[1].lower(), match[1])}-person ", text)
     text = _UNWANTED.sub(" not ", text)
     words = [match.group().casefold().replace("’", "'") for match in WORD.finditer(text)]
     rest: list[str] = []

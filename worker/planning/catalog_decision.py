@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from search_proxy.filters import Filter, TermFilter, merge_filters
@@ -18,6 +19,7 @@ from worker.planning.catalog_lexicon import (
     CAPABILITY,
     GREETING,
     INSTRUCTION,
+    QUALIFIERS,
     SERVICE,
     THANKS,
     VAGUE,
@@ -35,10 +37,14 @@ _MAX_READ_CHARACTERS = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """How a query is answered; `topic` is empty where only filters are left, `options` are categories."""
+    """How a query is answered; `topic` is empty where only filters are left.
+
+    `head` is the noun of the sentence, `options` are categories to offer.
+    """
 
     strategy: Strategy
     topic: str = ""
+    head: str = ""
     demands: Demands = Demands()
     category: KnownValue | None = None
     message: str | None = None
@@ -63,6 +69,7 @@ def decide(query: str, vocabulary: Vocabulary) -> Decision:
 def settle(decision: Decision, demands: Demands) -> Decision:
     """Return the decision with other demands: what is left to search decides the strategy anew."""
     topic = " ".join(with_concepts(_topic(demands)))
+    decision = replace(decision, head=head_of(demands.rest))
     if not topic:
         return replace(decision, strategy=Strategy.METADATA_ONLY, topic="", demands=demands)
     if demands.demands:
@@ -83,8 +90,26 @@ def _by_demands(demands: Demands, vocabulary: Vocabulary) -> Decision:
     else:
         strategy = Strategy.HYBRID if demands.demands else Strategy.CONTENT_ONLY
     return Decision(
-        strategy=strategy, topic=" ".join(with_concepts(topic)), demands=demands, category=category
+        strategy=strategy,
+        topic=" ".join(with_concepts(topic)),
+        head=head_of(demands.rest),
+        demands=demands,
+        category=category,
     )
+
+
+def head_of(words: Sequence[str]) -> str:
+    """Return the noun that a sentence is about: in English the last before what only qualifies it.
+
+    "bedding for hot sleepers" is about bedding, "warm winter boots" about boots.
+    """
+    head = ""
+    for word in words:
+        if head and word in QUALIFIERS:
+            break
+        if topic_words([word]) and word not in VAGUE:
+            head = word
+    return head
 
 
 def _topic(demands: Demands) -> list[str]:

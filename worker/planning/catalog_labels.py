@@ -54,7 +54,7 @@ def title_case(text: str) -> str:
 
 def plural(label: str) -> str:
     """Return the plural of a label whose last word is a countable English noun in the singular."""
-    head, _, last = label.rpartition(" ")
+    head, gap, last = label.rpartition("-" if "-" in label.rsplit(" ", 1)[-1] else " ")
     word = last.lower()
     if (
         not last.isascii()
@@ -75,7 +75,15 @@ def plural(label: str) -> str:
         last = (last[:-2] if word.endswith("fe") else last[:-1]) + "ves"
     else:
         last += "s"
-    return f"{head} {last}" if head else last
+    return f"{head}{gap}{last}"
+
+
+def is_countable(name: str) -> bool:
+    """Say whether a category's name ends in a noun with a plural: "cartridge", not "Floral"."""
+    words = name.casefold().split()
+    return (
+        bool(words) and words[-1] not in _NO_PLURAL and not words[-1].endswith(("ing", "wear", "ware", "ics"))
+    )
 
 
 def money(amount: float, currency: str | None) -> str:

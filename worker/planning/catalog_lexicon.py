@@ -46,6 +46,9 @@ NEGATIONS = word_set(
 SURE_NEGATIONS = word_set("""not without except excluding exclude avoid isn't aren't sans ohne""")
 """Negations that hold for any word after them; "no" only for a known value ("no show socks" are socks)."""
 
+QUALIFIERS = word_set("for with without in on to that which from under who by at when while of made like")
+"""Words after which only more about the thing follows."""
+
 VAGUE_QUALITIES = word_set(
     """expensive pricey cheap heavy big large small bulky long short loud bright thick thin dark
     complicated flashy fancy formal casual hot cold warm"""

@@ -13,25 +13,15 @@ from search_proxy.binding import SearchBinding
 from search_proxy.errors import SearchError
 from search_proxy.filters import AndFilter, Filter, NotFilter, OrFilter, TermFilter, merge_filters
 from worker.errors import PlanningFailed
+from worker.planning.catalog_bands import band_rows, price_bands
 from worker.planning.catalog_complements import complements
 from worker.planning.catalog_confidence import category_confidence, descending, split_confidence
 from worker.planning.catalog_decision import Decision, decide
+from worker.planning.catalog_groups import Group, group_counts, group_hits, in_group, is_named, with_named
 from worker.planning.catalog_roles import Roles
-from worker.planning.catalog_rows import (
-    DOMINANT_SHARE,
-    MINIMUM_HITS,
-    MINIMUM_SHARE,
-    Group,
-    Row,
-    category_rows,
-    group_counts,
-    group_hits,
-    in_group,
-    is_named,
-    with_named,
-)
+from worker.planning.catalog_rows import MINIMUM_HITS, MINIMUM_SHARE, Row, category_rows
 from worker.planning.catalog_search import CatalogSearch, Sample
-from worker.planning.catalog_splits import band_rows, price_bands, split_facets, split_fields, split_rows
+from worker.planning.catalog_splits import split_facets, split_fields, split_rows
 from worker.planning.catalog_vocabulary import Vocabulary
 from worker.planning.plan import (
     Emit,
@@ -113,11 +103,13 @@ async def _plan_rows(
     roles = vocabulary.roles
     groups = await _groups(search, sample, vocabulary)
     rows: list[tuple[Row, float]] = []
-    if limit and request.allow_filters and (not groups or groups[0].share >= DOMINANT_SHARE):
+    if limit and request.allow_filters and (not groups or groups[0].is_settled):
         parts = await _split(search, request, sample, groups[0] if groups else None, vocabulary, limit)
         rows = parts_and_others(parts, groups, roles, limit)
     if not rows:
-        rows = [(row, category_confidence(row.share)) for row in category_rows(groups, roles, limit)]
+        rows = [
+            (row, category_confidence(row.share, row.covered)) for row in category_rows(groups, roles, limit)
+        ]
     confidences = descending([confidence for _, confidence in rows])
     offered: list[str] = []
     for (row, _), confidence in zip(rows, confidences, strict=True):
@@ -138,8 +130,8 @@ async def _groups(search: CatalogSearch, sample: Sample, vocabulary: Vocabulary)
     fields = vocabulary.roles.categories or vocabulary.roles.types[:1]
     if sample.query is None and not sample.decision.demands.sort:
         return group_counts(sample.result.hits, fields, sample.result.facets)
-    groups = group_hits(sample.result.hits, fields, sample.decision.topic)
-    named = vocabulary.named_category(sample.decision.topic.split())
+    groups = group_hits(sample.result.hits, fields, sample.decision.topic, sample.decision.head)
+    named = vocabulary.named_category(sample.decision.topic.split(), sample.decision.head)
     if named is None or sample.query is None or (groups and is_named(groups[0], named.value)):
         return groups
     found = await search.within(sample, TermFilter(named.field, named.value))
@@ -156,11 +148,12 @@ def parts_and_others(
     if len(parts) < 2:
         return []
     lead = groups[0].share if groups else 0.5
+    covered = groups[0].covered if groups else 1.0
     strong = [group for group in groups[1:] if group.share >= MINIMUM_SHARE]
     others = category_rows(strong, roles, limit - 2) if strong and limit > 2 else []
     return [
-        *((row, split_confidence(lead, row.share)) for row in parts[: limit - len(others)]),
-        *((row, category_confidence(row.share)) for row in others),
+        *((row, split_confidence(lead, row.share, covered)) for row in parts[: limit - len(others)]),
+        *((row, category_confidence(row.share, row.covered)) for row in others),
     ]
 
 

@@ -12,11 +12,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from search_proxy.filters import AndFilter, Filter, RangeFilter, TermFilter
+from search_proxy.filters import Filter, TermFilter
 from search_proxy.models import FacetField, FacetRange, FacetsRequest, Hit
-from worker.planning.catalog_labels import category_label, clip, money, title_case, value_label
+from worker.planning.catalog_bands import PriceBand, band_name, facet_count
+from worker.planning.catalog_groups import hit_values, rank_weight
+from worker.planning.catalog_labels import category_label, clip, title_case, value_label
 from worker.planning.catalog_roles import Roles, is_choice, plain_name
-from worker.planning.catalog_rows import MINIMUM_HITS, Row, hit_values, overlap, rank_weight, type_label
+from worker.planning.catalog_rows import MINIMUM_HITS, Row, overlap, scoped, type_label
 from worker.planning.catalog_vocabulary import Vocabulary
 
 MAX_FIELDS = 4
@@ -25,8 +27,6 @@ _MIN_COVERAGE = 0.4
 _MAX_VALUE_CHARACTERS = 30
 _TYPE_BALANCE = 0.5
 _UNSEEN_SHARE = 0.02
-_PRICE_BANDS = 3
-_MIN_BAND_HITS = 9
 _USE = re.compile(
     r"\b(?:use|usage|activity|activities|occasions?|seasons?|tags?|features?|room|capacity|persons|purpose|theme|pattern|shape"
     r"|style|compatible|fit|flavou?r|age|form factor|kind|finish|cut|length|connectivity)\b"
@@ -50,14 +50,6 @@ class SplitField:
     coverage: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PriceBand:
-    """A band of prices, None open; `lower` belongs to it, `upper` to the next."""
-
-    lower: float | None
-    upper: float | None
-
-
 def split_fields(hits: Sequence[Hit], vocabulary: Vocabulary, taken: frozenset[str]) -> list[SplitField]:
     """Return the fields that divide the hits best, leaving out those that the query has already settled."""
     choices = {field.name for field in vocabulary.description.fields if is_choice(field)}
@@ -66,34 +58,13 @@ def split_fields(hits: Sequence[Hit], vocabulary: Vocabulary, taken: frozenset[s
     return sorted(found, key=lambda split: (-split.score, split.name))[:MAX_FIELDS]
 
 
-def price_bands(hits: Sequence[Hit], price: str | None) -> list[PriceBand]:
-    """Return three bands with round limits that divide the hits' prices, or none where they are alike."""
-    prices = sorted(
-        float(value)
-        for hit in hits
-        if price is not None
-        and isinstance(value := hit.get(price), int | float)
-        and not isinstance(value, bool)
-    )
-    if len(prices) < _MIN_BAND_HITS:
-        return []
-    limits = [_round_price(prices[len(prices) * part // _PRICE_BANDS]) for part in range(1, _PRICE_BANDS)]
-    if limits[0] >= limits[1] or prices[0] >= limits[0]:
-        return []
-    return [
-        PriceBand(lower=None, upper=limits[0]),
-        PriceBand(lower=limits[0], upper=limits[1]),
-        PriceBand(lower=limits[1], upper=None),
-    ]
-
-
 def split_facets(
     fields: Sequence[SplitField], bands: Sequence[PriceBand], roles: Roles
 ) -> FacetsRequest | None:
     """Return the facets that count what the rows would hold."""
     facets = [FacetField(name=split.name, max_results=100) for split in fields]
     if bands and roles.price:
-        ranges = tuple(FacetRange(start=band.lower, end=band.upper, name=_band_name(band)) for band in bands)
+        ranges = tuple(FacetRange(start=band.lower, end=band.upper, name=band_name(band)) for band in bands)
         facets.append(FacetField(name=roles.price, kind="number", ranges=ranges))
     return FacetsRequest(fields=tuple(facets)) if facets else None
 
@@ -119,36 +90,6 @@ def split_rows(
         if len(rows) >= 3:
             break
     return rows[:limit]
-
-
-def band_rows(
-    category: str,
-    scope: Filter | None,
-    bands: Sequence[PriceBand],
-    counts: Mapping[str, Any],
-    roles: Roles,
-    hits: Sequence[Hit],
-) -> list[Row]:
-    """Return the price bands of one category as rows, cheapest first."""
-    rows: list[Row] = []
-    currency = next((str(hit["currency"]) for hit in hits if hit.get("currency")), None)
-    thing = category_label(category) if category else ""
-    for band in bands:
-        products = _count(counts.get(_band_name(band)))
-        if products < MINIMUM_HITS or roles.price is None:
-            continue
-        wanted = RangeFilter(roles.price, _plain_number(band.lower), _below(band.upper))
-        rows.append(
-            Row(
-                label=clip(f"{thing} {_band_words(band, currency)}".strip()),
-                filter=_scoped(scope, wanted),
-                share=1 / _PRICE_BANDS,
-                hits=frozenset(str(hit["_id"]) for hit in hits if _in_band(hit.get(roles.price), band)),
-                products=products,
-                category=category,
-            )
-        )
-    return rows
 
 
 def _measure(name: str, hits: Sequence[Hit], roles: Roles) -> SplitField | None:
@@ -225,7 +166,7 @@ def _rows_of(
     roles: Roles,
     hits: Sequence[Hit],
 ) -> list[Row]:
-    by_key = {str(value).casefold().strip(): _count(facet) for value, facet in counts.items()}
+    by_key = {str(value).casefold().strip(): facet_count(facet) for value, facet in counts.items()}
     rows = []
     shares = dict(split.values)
     if split.name in roles.types:
@@ -242,7 +183,7 @@ def _rows_of(
         rows.append(
             Row(
                 label=_split_label(split.name, value, category, roles, hits),
-                filter=_scoped(scope, TermFilter(split.name, value)),
+                filter=scoped(scope, TermFilter(split.name, value)),
                 share=share,
                 hits=split.hits.get(value, frozenset()),
                 products=products,
@@ -264,47 +205,3 @@ def _split_label(name: str, value: str, category: str, roles: Roles, hits: Seque
     if name in roles.audiences:
         return clip(f"{thing} for {title_case(value)}" if thing else f"For {title_case(value)}")
     return clip(f"{shown} {thing}".strip())
-
-
-def _scoped(scope: Filter | None, own: Filter) -> Filter:
-    return own if scope is None else AndFilter(scope, own)
-
-
-def _count(facet: Any) -> int:
-    return int(facet.get("count", 0)) if isinstance(facet, Mapping) else 0
-
-
-def _round_price(price: float) -> float:
-    """Round to what a price list would say: 5s below 50, 10s below 200, 50s below 1,000, then 100s."""
-    step = next(
-        step
-        for limit, step in ((10, 1), (50, 5), (200, 10), (1_000, 50), (float("inf"), 100))
-        if price < limit
-    )
-    return float(round(price / step) * step)
-
-
-def _plain_number(value: float | None) -> float | int | None:
-    return int(value) if value is not None and value == int(value) else value
-
-
-def _below(upper: float | None) -> float | None:
-    return None if upper is None else round(upper - 0.01, 2)
-
-
-def _band_name(band: PriceBand) -> str:
-    return f"{band.lower if band.lower is not None else '*'}-{band.upper if band.upper is not None else '*'}"
-
-
-def _band_words(band: PriceBand, currency: str | None) -> str:
-    if band.lower is None:
-        return f"Under {money(band.upper or 0, currency)}"
-    if band.upper is None:
-        return f"From {money(band.lower, currency)}"
-    return f"{money(band.lower, currency)} to {money(band.upper, currency)}"
-
-
-def _in_band(value: Any, band: PriceBand) -> bool:
-    if not isinstance(value, int | float):
-        return False
-    return (band.lower is None or value >= band.lower) and (band.upper is None or value < band.upper)

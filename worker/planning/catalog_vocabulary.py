@@ -62,13 +62,14 @@ class Vocabulary:
             (name for name in fields if singular(word) in self.value_words.get(name, frozenset())), None
         )
 
-    def named_category(self, words: Sequence[str]) -> KnownValue | None:
-        """Return the merchant's own category whose whole name stands in the words, the longest of several."""
+    def named_category(self, words: Sequence[str], head: str) -> KnownValue | None:
+        """Return the merchant's own category whose whole name, ending with `head`, stands in the words."""
         own = self.description.category_field
         fields = (own,) if own is not None else ()
         for length in range(min(MAX_VALUE_WORDS, len(words)), 0, -1):
             for start in range(len(words) - length + 1):
-                found = self.find(fields, tuple(words[start : start + length]))
+                phrase = tuple(words[start : start + length])
+                found = self.find(fields, phrase) if phrase[-1] == head else None
                 if found is not None:
                     return found
         return None
