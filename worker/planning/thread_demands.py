@@ -52,6 +52,7 @@ _TALK = word_set(
 )
 _SAYS_BELOW = re.compile(r"\b(?:under|below|beneath|less than|cheaper than|lower than|<(?!=))", re.I)
 _SAYS_ABOVE = re.compile(r"\b(?:over|above|more than|exceeding|>(?!=))", re.I)
+_LEADING = re.compile(r"^[\W_]*(?:(?:and|but|or|than)\b\s*)+")
 _ADDS = re.compile(r"\b(?:also|as well|too|and also|or in|additionally)\b", re.I)
 
 
@@ -74,11 +75,11 @@ class ReadDemands:
 
 def read_thread_demands(text: str, vocabulary: Vocabulary) -> ReadDemands:
     """Read the demands of a rephrased sentence whose moves were taken out."""
-    read = read_demands(text, vocabulary)
+    clauses = [read_demands(_LEADING.sub("", clause), vocabulary) for clause in text.split(";")]
     constraints: list[Constraint] = []
     price_min: float | None = None
     price_max: float | None = None
-    for demand in read.demands:
+    for demand in (demand for read in clauses for demand in read.demands):
         if demand.role == "price" and isinstance(demand.filter, RangeFilter):
             lower, upper = demand.filter.lower, demand.filter.upper
             # "under 50" leaves 50 out in a conversation: the reply will say "under 50" too.
@@ -89,7 +90,7 @@ def read_thread_demands(text: str, vocabulary: Vocabulary) -> ReadDemands:
         elif demand.role != "price":
             constraints.append(_constraint(demand, vocabulary))
     topic: list[str] = []
-    for word in read.rest:
+    for word in (word for read in clauses for word in read.rest):
         found = _by_lexicon(word, vocabulary, topic)
         if found is not None:
             constraints.append(found)
@@ -99,7 +100,7 @@ def read_thread_demands(text: str, vocabulary: Vocabulary) -> ReadDemands:
         constraints=tuple(constraints),
         price_min=price_min,
         price_max=price_max,
-        sort=read.sort,
+        sort=next((read.sort for read in clauses if read.sort is not None), None),
         topic=tuple(word for word in topic_words(topic) if word not in _TALK and word not in VAGUE),
         adds=_ADDS.search(text) is not None,
     )
@@ -146,6 +147,8 @@ def _constraint(demand: Demand, vocabulary: Vocabulary) -> Constraint:
     unwanted = demand.filter.operand
     if role == "text" and all(word in COLOURS for word in words_of(words)):
         role = "colour"
+    elif role == "text" and any(singular(word) in _MATERIALS for word in words_of(words)):
+        role = "material"
     if role in {"material", "text", "colour"}:
         everywhere = unwanted_filter(words, role, vocabulary)
         if isinstance(unwanted, TermFilter) and everywhere is not None:

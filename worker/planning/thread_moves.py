@@ -183,7 +183,8 @@ def take_moves(text: str) -> Moves:
     text = _STATED_LIKING.sub(" ", text)
     found: set[Move] = set()
     for move, pattern in _PATTERNS:
-        text, count = pattern.subn(" ", text)
+        # A move ends what came before it: "not wool, cheaper and blue" does not exclude blue.
+        text, count = pattern.subn(" ; ", text)
         if count:
             found.add(move)
-    return Moves(moves=frozenset(found), rest=" ".join(text.split()))
+    return Moves(moves=frozenset(found), rest=" ".join(text.split()).strip(" ;"))

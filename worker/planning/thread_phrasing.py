@@ -37,7 +37,7 @@ _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\b(?:cheaper|less expensive|less pricey) than (?=[$€£¥]?\s?\d)", "under "),
         (
             r"\b(?:i |we )?(?:don'?t|do not|didn'?t|not) (?:really )?(?:like|want|need|fancy"
-            r"|care for)\b",
+            r"|care for)\b(?! to\b)",
             "not",
         ),
         (
@@ -72,6 +72,7 @@ _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         ),
         (r"\bnone (?:of|in)\b", "not"),
         (r"\bnot for (?=[a-z])", "not "),
+        (r",? \band (?=(?:in|from|under|over|with|between|up to|below|above|size|made|only)\b)", "; "),
         (
             r"\b(?:only |just )*(?:show me |what |those |the )*(?:available|in[- ]stock) (?:ones?"
             r"|items|products|options)\b"

@@ -25,7 +25,14 @@ from worker.planning.thread_demands import (
 from worker.planning.thread_moves import Move, take_moves
 from worker.planning.thread_phrasing import plain, rephrase
 from worker.planning.thread_references import References, find_pointed, find_references
-from worker.planning.thread_state import Constraint, ShownProduct, ThreadState, product_filter
+from worker.planning.thread_state import (
+    MAX_CONSTRAINTS,
+    MAX_QUERY_CHARACTERS,
+    Constraint,
+    ShownProduct,
+    ThreadState,
+    product_filter,
+)
 from worker.planning.thread_topics import begins_anew, blank, shared_category, without_roles
 from worker.planning.thread_wording import describe
 
@@ -103,7 +110,9 @@ def _first_turn(text: str, decision: Decision, vocabulary: Vocabulary) -> Thread
     demands = read_thread_demands(text, vocabulary)
     # The words of a first sentence are searched as they are; only later ones become filters on texts.
     fields_only = tuple(each for each in demands.constraints if each.role != "text" or not each.wanted)
-    state = apply_demands(ThreadState(query=decision.topic), replace(demands, constraints=fields_only))
+    state = apply_demands(
+        ThreadState(query=decision.topic[:MAX_QUERY_CHARACTERS]), replace(demands, constraints=fields_only)
+    )
     if decision.category is not None:
         named = Constraint(
             role="category",
@@ -157,7 +166,9 @@ def _new_topic(
 ) -> ThreadDecision:
     base = ThreadState()
     if any(phrase in text for phrase in ("same", "also")):
-        base = replace(without_roles(state, _OF_THE_OLD_KIND), query="", like=None, sort=None)
+        base = replace(
+            without_roles(state, _OF_THE_OLD_KIND, wanted_only=True), query="", like=None, sort=None
+        )
     elif any(phrase in text for phrase in ("instead", "what about", "how about")):
         # Another kind of product: what it may cost starts anew, what it must not be does not.
         lasting = tuple(
@@ -166,7 +177,7 @@ def _new_topic(
             if (not each.wanted or each.role == "stock") and each.role != "product"
         )
         base = ThreadState(constraints=lasting)
-    changed = apply_demands(replace(base, query=" ".join(demands.topic)), demands)
+    changed = apply_demands(replace(base, query=_joined_query("", demands.topic)), demands)
     price = vocabulary.roles.price
     if Move.CHEAPER in moves and price is not None:
         changed = replace(changed, sort=SortField(name=price, order="asc"))
@@ -196,7 +207,7 @@ def _about(
 def _turned_to(
     state: ThreadState, product: ShownProduct, vocabulary: Vocabulary, *, leave_out: bool
 ) -> ThreadState:
-    kept = without_roles(state, frozenset({"text", "category"}))
+    kept = without_roles(state, frozenset({"text", "category"}), wanted_only=True)
     category = shared_category((product,), vocabulary)
     constraints = kept.constraints if category is None else (category, *kept.constraints)
     return replace(
@@ -233,7 +244,7 @@ def _without_products(state: ThreadState, references: References) -> ThreadState
         Constraint(role="product", wanted=False, filter=product_filter(product), words=product.title)
         for product in references.products
     )
-    return replace(state, constraints=(*state.constraints, *left_out)[-24:], focus=None)
+    return replace(state, constraints=(*state.constraints, *left_out)[-MAX_CONSTRAINTS:], focus=None)
 
 
 def _no_such_position(words: str, state: ThreadState) -> ThreadDecision:
@@ -245,7 +256,7 @@ def _no_such_position(words: str, state: ThreadState) -> ThreadDecision:
 
 def _joined_query(query: str, topic: tuple[str, ...]) -> str:
     known = query.split()
-    return " ".join([*known, *(word for word in topic if word not in known)][:16])
+    return " ".join([*known, *(word for word in topic if word not in known)])[:MAX_QUERY_CHARACTERS].strip()
 
 
 def _search(state: ThreadState, vocabulary: Vocabulary, *, more: bool = False) -> ThreadDecision:

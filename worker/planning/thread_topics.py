@@ -22,6 +22,9 @@ _ASKS_FOR = re.compile(
 _SPEAKS_OF_THE_OLD = re.compile(
     r"\b(?:ones?|it|them|those|these|they|that|also|too|as well|only|any (?:of|in)|with)\b", re.I
 )
+_A_THING = re.compile(
+    r"^(?:and |maybe |perhaps |just )*(?:an?|some) (?!bit|little|lot|different|other)", re.I
+)
 MAX_REFINING_WORDS = 3
 
 
@@ -38,11 +41,15 @@ def begins_anew(text: str, demands: ReadDemands, state: ThreadState, vocabulary:
     }
     new = [singular(word) for word in demands.topic if singular(word) not in known]
     if not new:
-        return len(demands.topic) > 1 and _names_products(demands.topic, vocabulary) and bool(demands.topic)
+        # Said again in full, a wish starts anew; one word of it only repeats what it is about.
+        return len(demands.topic) > 1 and _names_products(demands.topic, vocabulary)
     if _names_products(new, vocabulary):
         return True
     if _SPEAKS_OF_THE_OLD.search(text):
         return False
+    # Qualities come bare or with "for": "waterproof", "for hiking". A plural or "a ..." is a thing.
+    if singular(demands.topic[-1]) != demands.topic[-1] or _A_THING.search(text):
+        return " for " not in f" {text} "
     return _ASKS_FOR.search(text) is not None or len(new) > MAX_REFINING_WORDS
 
 
@@ -70,9 +77,14 @@ def _has_value(name: str, value: str, vocabulary: Vocabulary) -> bool:
     return any(known.value == value for known in vocabulary.values.get(name, {}).values())
 
 
-def without_roles(state: ThreadState, roles: frozenset[str]) -> ThreadState:
-    """Return the thread without its constraints of some roles."""
-    return replace(state, constraints=tuple(each for each in state.constraints if each.role not in roles))
+def without_roles(state: ThreadState, roles: frozenset[str], *, wanted_only: bool = False) -> ThreadState:
+    """Return the thread without its constraints of some roles; `wanted_only` keeps what must not be."""
+    kept = (
+        each
+        for each in state.constraints
+        if each.role not in roles or (wanted_only and not each.wanted and each.role != "product")
+    )
+    return replace(state, constraints=tuple(kept))
 
 
 def blank(text: str, spans: Iterable[tuple[int, int]]) -> str:

@@ -26,7 +26,7 @@ def describe(state: ThreadState, vocabulary: Vocabulary) -> str:
         else:
             without = each.role in {"material", "text"}
             unwanted.append(f"without {each.words}" if without else f"not {each.words}")
-    for role, words in wanted.items():
+    for role, words in sorted(wanted.items(), key=lambda entry: entry[0] == "stock"):
         parts.append("in stock" if role == "stock" else f"{_PREPOSITIONS.get(role, '')}{' or '.join(words)}")
     parts += unwanted
     price = _price(state.price_min, state.price_max)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gzip
 import json
 from collections.abc import AsyncIterator, Sequence
@@ -82,15 +83,23 @@ class Player:
         return [str(hit["_id"]) for hit in self.hits]
 
 
+def index(folder: Path, documents: Sequence[Document]) -> Path:
+    """Index the documents in the folder and return it."""
+
+    async def add() -> None:
+        async with open_embedded(folder) as backend:
+            await backend.add_documents(ACCOUNT, INDEX, documents)
+
+    asyncio.run(add())
+    return folder
+
+
 @asynccontextmanager
-async def play(folder: Path, documents: Sequence[Document]) -> AsyncIterator[Player]:
-    """Open an index over the documents and a conversation about them."""
+async def play(folder: Path) -> AsyncIterator[Player]:
+    """Open a conversation about the folder's products."""
     async with open_embedded(folder) as backend:
-        await backend.add_documents(ACCOUNT, INDEX, documents)
         description = await backend.describe(ACCOUNT, INDEX)
-        yield Player(
-            backend=backend, vocabulary=vocabulary_of(description), state=ThreadState(), hits=[]
-        )
+        yield Player(backend=backend, vocabulary=vocabulary_of(description), state=ThreadState(), hits=[])
 
 
 def sample_documents(root: Path) -> list[dict[str, Any]]:
