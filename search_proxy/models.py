@@ -86,6 +86,7 @@ class SearchResult:
     `total_hits` counts after filters and collapse. `facets` is the wire form:
     `{"color": {"red": {"count": 5}}, "price": {"min": 1, "max": 9, "avg": 4, "sum": 8, "count": 2}}`.
     `universe_size` is how many documents passed the filter, before any ranking; None where unknown.
+    `lanes` are what ranked: `text`, `vector`, or nothing where a search only browsed.
     """
 
     hits: tuple[Hit, ...]
@@ -96,6 +97,7 @@ class SearchResult:
     offset: int
     processing_time_ms: float
     universe_size: int | None = None
+    lanes: tuple[str, ...] = ("text",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +117,8 @@ class FieldInfo:
 class IndexDescription:
     """What an index is: size, fields, which of them names the category, and its generation.
 
-    `generation` changes with every committed write.
+    `generation` changes with every committed write. `lanes` are what a query is ranked by, and
+    `embedded_documents` is how many documents the vector lane knows already.
     """
 
     index: str
@@ -125,6 +128,8 @@ class IndexDescription:
     category_field: str | None
     language: str
     generation: str
+    lanes: tuple[str, ...] = ("text",)
+    embedded_documents: int = 0
 
     def field(self, name: str) -> FieldInfo | None:
         """Return the field of that name, or None."""

@@ -1,7 +1,7 @@
 """The embedded engine as a search backend and a catalog writer: all blocking work in its own few threads.
 
-Searches share two threads and writes have one of their own, so a long load never keeps a search waiting
-for a thread.
+Searches share two threads; writes have one of their own and embedding has another, so neither a long load
+nor a model ever keeps a search waiting for a thread.
 """
 
 from __future__ import annotations
@@ -10,14 +10,19 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
 from search_proxy.engine import catalog_writer
 from search_proxy.engine.describing import describe_snapshot
+from search_proxy.engine.embedder import Embedder
+from search_proxy.engine.embedding_run import Progress, embed_missing
+from search_proxy.engine.fusion import Fusion
 from search_proxy.engine.open_indexes import OpenIndexes
 from search_proxy.engine.searching import search_snapshot
 from search_proxy.engine.suggesting import Suggestion, suggest
+from search_proxy.engine.vector_lane import VectorLane
 from search_proxy.errors import IndexNotFound, SearchError, SearchUnavailable
 from search_proxy.models import Document, FoundDocument, IndexDescription, SearchRequest, SearchResult
 
@@ -26,10 +31,23 @@ SEARCH_THREADS = 2
 _T = TypeVar("_T")
 
 
+def _no_progress(done: int, of: int) -> None:
+    """Ignore how far a run is."""
+
+
 class EmbeddedBackend:
     """Searches and writes the indexes under one folder."""
 
-    def __init__(self, folder: Path, searchers: ThreadPoolExecutor, writers: ThreadPoolExecutor) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        searchers: ThreadPoolExecutor,
+        writers: ThreadPoolExecutor,
+        embedders: ThreadPoolExecutor,
+        lane: VectorLane | None = None,
+    ) -> None:
+        self._embedders = embedders
+        self._lane = lane
         self._indexes = OpenIndexes(folder)
         self._searchers = searchers
         self._writers = writers
@@ -37,7 +55,7 @@ class EmbeddedBackend:
     async def search(self, account_id: str, request: SearchRequest) -> SearchResult:
         """Return one page of hits, with totals and facets that agree with each other."""
         return await self._read(
-            lambda: search_snapshot(self._indexes.snapshot(account_id, request.index), request)
+            lambda: search_snapshot(self._indexes.snapshot(account_id, request.index), request, self._lane)
         )
 
     async def get_documents(self, account_id: str, index: str, ids: Sequence[str]) -> Sequence[FoundDocument]:
@@ -75,6 +93,26 @@ class EmbeddedBackend:
         folder = self._indexes.folder(account_id, index)
         return await self._write(lambda: catalog_writer.add_documents(folder, documents, language), index)
 
+    async def embed_missing(
+        self, account_id: str, index: str, progress: Progress = _no_progress, *, again: bool = False
+    ) -> int:
+        """Embed what has no vector yet and return how many texts that were; searches go on meanwhile.
+
+        `progress` is called in the embedding thread with `(done, of)`; what it raises stops the run, and the
+        next run goes on from there. `again` embeds everything, which another model needs.
+
+        Raises:
+            IndexNotFound: The account has no such index.
+            SearchUnavailable: There is no embedder, it failed, or the vectors are another model's.
+        """
+        if self._lane is None:
+            raise SearchUnavailable("no embedder is set up; search is lexical alone")
+        embedder = self._lane.embedder
+        folder = self._indexes.folder(account_id, index)
+        return await self._write(
+            lambda: embed_missing(folder, embedder, progress, again=again), index, self._embedders
+        )
+
     async def set_synonyms(self, account_id: str, index: str, lines: Sequence[str]) -> None:
         """Replace the index's synonyms, a rule per line: `sofa, couch` both ways, `tv => television` one way.
 
@@ -105,26 +143,41 @@ class EmbeddedBackend:
 
     def _description(self, account_id: str, index: str) -> IndexDescription:
         snapshot = self._indexes.snapshot(account_id, index)
-        return snapshot.derived("description", lambda: describe_snapshot(snapshot, index))
+        described = snapshot.derived("description", lambda: describe_snapshot(snapshot, index))
+        if self._lane is None:
+            return described
+        embedded = self._lane.embedded_documents(snapshot)
+        return replace(
+            described, embedded_documents=embedded, lanes=("text", "vector") if embedded else ("text",)
+        )
 
     async def _read(self, work: Callable[[], _T]) -> _T:
         return await _in_thread(self._searchers, work)
 
-    async def _write(self, work: Callable[[], _T], index: str) -> _T:
+    async def _write(
+        self, work: Callable[[], _T], index: str, threads: ThreadPoolExecutor | None = None
+    ) -> _T:
         try:
-            return await _in_thread(self._writers, work)
+            return await _in_thread(threads or self._writers, work)
         except FileNotFoundError as error:
             raise IndexNotFound(index) from error
 
 
 @asynccontextmanager
-async def open_embedded(data_dir: Path) -> AsyncIterator[EmbeddedBackend]:
-    """Open the engine over `data_dir`/indexes; work in hand is finished when the block ends."""
+async def open_embedded(
+    data_dir: Path, embedder: Embedder | None = None, fusion: Fusion | None = None
+) -> AsyncIterator[EmbeddedBackend]:
+    """Open the engine over `data_dir`/indexes; work in hand is finished when the block ends.
+
+    Without an embedder, search is lexical alone, and says so in `lanes`.
+    """
+    lane = None if embedder is None else VectorLane(embedder, fusion or Fusion())
     with (
         ThreadPoolExecutor(SEARCH_THREADS, thread_name_prefix="engine-search") as searchers,
         ThreadPoolExecutor(1, thread_name_prefix="engine-write") as writers,
+        ThreadPoolExecutor(1, thread_name_prefix="engine-embed") as embedders,
     ):
-        yield EmbeddedBackend(data_dir / "indexes", searchers, writers)
+        yield EmbeddedBackend(data_dir / "indexes", searchers, writers, embedders, lane)
 
 
 async def _in_thread(threads: ThreadPoolExecutor, work: Callable[[], _T]) -> _T:

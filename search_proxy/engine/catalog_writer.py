@@ -20,6 +20,7 @@ from pyroaring import BitMap
 from search_proxy.engine.columns import ColumnsBuilder
 from search_proxy.engine.compaction import compacted
 from search_proxy.engine.documents import PreparedDocument, addressable_values, prepare_document
+from search_proxy.engine.embedder import embedded_text
 from search_proxy.engine.languages import DEFAULT_LANGUAGE, analyzer
 from search_proxy.engine.manifest import (
     Manifest,
@@ -34,6 +35,7 @@ from search_proxy.engine.searchable_text import searchable_text
 from search_proxy.engine.segment import write_segment
 from search_proxy.engine.snapshot import SEGMENTS, TEXT, Snapshot, read_deleted
 from search_proxy.engine.synonyms import write_synonyms
+from search_proxy.engine.vectors import text_hash
 
 
 def add_documents(folder: Path, documents: Sequence[Mapping[str, Any]], language: str | None = None) -> int:
@@ -147,7 +149,7 @@ def _with_deleted(folder: Path, snapshot: Snapshot, dead_rows: Sequence[int]) ->
 def _write_added(
     folder: Path,
     added: Sequence[PreparedDocument],
-    documents: Sequence[Mapping[str, Any]],
+    documents: Sequence[dict[str, Any]],
     first_serial: int,
 ) -> SegmentEntry:
     fields: dict[str, ColumnsBuilder] = {}
@@ -162,6 +164,7 @@ def _write_added(
         folder / SEGMENTS / name,
         ids=[document.id for document in added],
         serials=np.arange(first_serial, first_serial + len(added), dtype="<u8"),
+        text_hashes=np.array([text_hash(embedded_text(document)) for document in documents], "<u8"),
         bodies=[document.body for document in added],
         fields={field: builder.build() for field, builder in fields.items()},
     )

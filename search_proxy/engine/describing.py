@@ -14,7 +14,7 @@ _CATEGORY_FIELDS = ("category", "productCollections")
 
 
 def describe_snapshot(snapshot: Snapshot, index: str) -> IndexDescription:
-    """Return the description of one generation."""
+    """Return the description of one generation, as its text lane alone has it."""
     fields = [
         field
         for name in sorted(snapshot.field_names)

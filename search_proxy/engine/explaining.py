@@ -6,34 +6,49 @@ from collections.abc import Mapping
 from typing import Any
 
 from search_proxy.engine.columns import Array
-from search_proxy.engine.query_reading import QueryReading
+from search_proxy.engine.ranking import Ranking
 from search_proxy.engine.searchable_text import BOOSTS
 from search_proxy.engine.snapshot import Snapshot
 from search_proxy.engine.text_query import field_query, product_query
 
 
-def explain_rows(snapshot: Snapshot, reading: QueryReading, rows: Array) -> list[Mapping[str, Any]]:
+def explain_rows(ranking: Ranking, rows: Array) -> list[Mapping[str, Any]]:
     """Return `{"lanes": {"text": 9.1}, "fields": {"title": 7.2}, "terms": [["tent"]]}` for every row.
 
     The best field counts in full and the others by a share, so the fields do not add up to the lane.
     """
-    serials = [int(serial) for serial in snapshot.serials[rows]]
-    if not serials:
+    snapshot, reading = ranking.snapshot, ranking.reading
+    if not len(rows) or reading is None:
         return []
     text = snapshot.text
+    serials = [int(serial) for serial in snapshot.serials[rows]]
     whole = _scores(snapshot, text.only(product_query(text, reading), serials))
     fields = {
         name: _scores(snapshot, text.only(field_query(text, reading, name), serials)) for name in BOOSTS
     }
-    return [
-        {
-            "lanes": {"text": whole.get(serial, 0.0)},
-            "fields": {name: scores[serial] for name, scores in fields.items() if serial in scores},
-            "terms": [list(a.terms) for concept in reading.concepts for a in concept.alternatives],
-            "replaced": dict(reading.replaced),
-        }
-        for serial in serials
-    ]
+    similar = _similarities(ranking, rows)
+    terms = [list(one.terms) for concept in reading.concepts for one in concept.alternatives]
+    explained: list[Mapping[str, Any]] = []
+    for row, serial in zip(rows.tolist(), serials, strict=True):
+        lanes = {"text": whole.get(serial, 0.0)}
+        if row in similar:
+            lanes["vector"] = similar[row]
+        explained.append(
+            {
+                "lanes": lanes,
+                "fields": {name: scores[serial] for name, scores in fields.items() if serial in scores},
+                "terms": terms,
+                "replaced": dict(reading.replaced),
+            }
+        )
+    return explained
+
+
+def _similarities(ranking: Ranking, rows: Array) -> dict[int, float]:
+    if ranking.vector is None or ranking.lane is None:
+        return {}
+    known, values = ranking.lane.similarities(ranking.snapshot, ranking.vector, rows)
+    return dict(zip(known.tolist(), values.tolist(), strict=True))
 
 
 def _scores(snapshot: Snapshot, query: Any) -> dict[int, float]:

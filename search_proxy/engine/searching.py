@@ -6,8 +6,7 @@ The whole match set is in hand before anything is cut off, so totals, facets and
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,11 +17,10 @@ from search_proxy.engine.facets import check_facets, count_facet
 from search_proxy.engine.filtering import check_fields, rows_passing, without_terms
 from search_proxy.engine.ordering import MAX_SORT_FIELDS, by_fields, by_score, first_of_each_product
 from search_proxy.engine.postings import rows_of
-from search_proxy.engine.query_reading import QueryReading, read_query
+from search_proxy.engine.ranking import Ranking, rank_query
 from search_proxy.engine.snapshot import Snapshot
-from search_proxy.engine.text_query import product_query
+from search_proxy.engine.vector_lane import VectorLane
 from search_proxy.errors import InvalidSearch
-from search_proxy.filters import Filter
 from search_proxy.models import Hit, SearchRequest, SearchResult
 
 MAX_LIMIT = 1_000
@@ -41,49 +39,37 @@ DEFAULT_ATTRIBUTES = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Matches:
-    """What a query matches before any filter: rows, and their scores where something was ranked."""
-
-    rows: Array
-    scores: Array | None
-    reading: QueryReading | None = None
-
-
-def search_snapshot(snapshot: Snapshot, request: SearchRequest) -> SearchResult:
+def search_snapshot(
+    snapshot: Snapshot, request: SearchRequest, lane: VectorLane | None = None
+) -> SearchResult:
     """Return one page of hits, with totals and facets over all of them.
 
     Raises:
         InvalidSearch: A limit is out of range, or the filter, a facet or the sort cannot be answered.
+        SearchUnavailable: The index has vectors of another model than the lane's.
     """
     started = time.perf_counter()
     _check(snapshot, request)
-    matches = _match(snapshot, request.q)
     passing = rows_passing(snapshot, request.filter)
-    mask = _mask(snapshot, rows_of(passing))
-    inside = mask[matches.rows]
-    rows = matches.rows[inside]
-    scores = None if matches.scores is None else matches.scores[inside]
+    # A filter that nothing passes is answered from the postings alone; a model's filters often are such.
+    ranking = rank_query(snapshot, request.q if passing else "", lane)
+    rows, scores = ranking.within(_mask(snapshot, rows_of(passing)))
     if request.sort_by:
         order = by_fields(snapshot, rows, scores, request.sort_by)
     else:
         order = by_score(rows, scores) if scores is not None else np.arange(len(rows))
-    ordered = rows[order]
-    collapsed = first_of_each_product(snapshot, ordered) if request.collapse else ordered
+    collapsed = first_of_each_product(snapshot, rows[order]) if request.collapse else rows[order]
     page = collapsed[request.offset : request.offset + request.limit]
-    score_of = (
-        dict(zip(rows.tolist(), scores.tolist(), strict=True)) if scores is not None and len(page) else {}
-    )
-    hits = _hits(snapshot, request, page, score_of, matches)
     return SearchResult(
-        hits=hits,
+        hits=_hits(snapshot, request, page, _scores_of(page, rows, scores), ranking),
         total_hits=len(collapsed),
-        facets=_facets(snapshot, request, matches, rows),
+        facets=_facets(snapshot, request, ranking, rows),
         query=request.q,
         limit=request.limit,
         offset=request.offset,
         processing_time_ms=(time.perf_counter() - started) * 1000,
         universe_size=len(passing),
+        lanes=ranking.lanes,
     )
 
 
@@ -100,25 +86,20 @@ def _check(snapshot: Snapshot, request: SearchRequest) -> None:
         check_fields(snapshot, [field.name for field in request.facets.fields], "facets")
 
 
-def _match(snapshot: Snapshot, query: str | None) -> Matches:
-    if query is None or query.strip() == "*":
-        return Matches(rows=np.flatnonzero(snapshot.live), scores=None)
-    reading = read_query(snapshot.text, query, snapshot.vocabulary, snapshot.synonyms)
-    if not reading.concepts:
-        return Matches(rows=np.empty(0, np.int64), scores=np.empty(0, np.float32))
-    serials, scores = snapshot.text.matches(product_query(snapshot.text, reading))
-    rows, known = snapshot.rows_of_serials(serials)
-    return Matches(rows=rows[known], scores=scores[known], reading=reading)
-
-
 def _mask(snapshot: Snapshot, rows: Array) -> Array:
     mask = np.zeros(snapshot.size, bool)
     mask[rows] = True
     return mask
 
 
+def _scores_of(page: Array, rows: Array, scores: Array | None) -> list[float | None]:
+    if scores is None:
+        return [None] * len(page)
+    return [float(score) for score in scores[np.searchsorted(rows, page)]]
+
+
 def _facets(
-    snapshot: Snapshot, request: SearchRequest, matches: Matches, rows: Array
+    snapshot: Snapshot, request: SearchRequest, ranking: Ranking, rows: Array
 ) -> Mapping[str, Mapping[str, Any]]:
     if request.facets is None:
         return {}
@@ -127,37 +108,32 @@ def _facets(
     for field in request.facets.fields:
         own = counted
         if field.exclude_terms:
-            wider = without_terms(request.filter, field.exclude_terms)
-            own = _matched_mask(snapshot, matches, wider)
+            wider = rows_passing(snapshot, without_terms(request.filter, field.exclude_terms))
+            found, _ = ranking.within(_mask(snapshot, rows_of(wider)))
+            own = _mask(snapshot, found)
         facets[field.name] = count_facet(snapshot, field, request.facets, own, by_product=request.collapse)
     return facets
-
-
-def _matched_mask(snapshot: Snapshot, matches: Matches, wanted: Filter | None) -> Array:
-    mask = _mask(snapshot, rows_of(rows_passing(snapshot, wanted)))
-    return mask & _mask(snapshot, matches.rows)
 
 
 def _hits(
     snapshot: Snapshot,
     request: SearchRequest,
     page: Array,
-    score_of: Mapping[int, float],
-    matches: Matches,
+    scores: Sequence[float | None],
+    ranking: Ranking,
 ) -> tuple[Hit, ...]:
-    attributes = (
-        DEFAULT_ATTRIBUTES if request.attributes_to_retrieve is None else request.attributes_to_retrieve
-    )
+    wanted = request.attributes_to_retrieve
+    attributes = DEFAULT_ATTRIBUTES if wanted is None else wanted
     hits = []
-    for row in page.tolist():
+    for row, score in zip(page.tolist(), scores, strict=True):
         document = snapshot.document(row)
-        shown = (
-            document
-            if "*" in attributes
-            else {name: document[name] for name in attributes if name in document}
-        )
-        hits.append({**shown, "_id": document["_id"], "_score": score_of.get(row)})
-    if request.explain and matches.reading is not None:
-        for hit, explanation in zip(hits, explain_rows(snapshot, matches.reading, page), strict=True):
+        if "*" not in attributes:
+            identifier = document["_id"]
+            document = {name: document[name] for name in attributes if name in document}
+            document["_id"] = identifier
+        document["_score"] = score
+        hits.append(document)
+    if request.explain and ranking.reading is not None and ranking.reading.concepts:
+        for hit, explanation in zip(hits, explain_rows(ranking, page), strict=True):
             hit["_explain"] = explanation
     return tuple(hits)

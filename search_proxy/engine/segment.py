@@ -1,4 +1,4 @@
-"""One immutable segment of an index: stored documents, their ids and serial numbers, and their columns.
+"""One immutable segment of an index: stored documents, their ids, serials and text hashes, and their columns.
 
 A segment is a folder that is written once and never changed; what was deleted from it stands in the
 manifest. All arrays lie in one file, one behind the other, and are read through the page cache.
@@ -31,6 +31,7 @@ class Segment:
         self._own: Mapping[str, tuple[str, int, int]] = header["own"]
         self._data: Array = np.memmap(folder / _ARRAYS, dtype=np.uint8, mode="r")
         self.serials = self._own_array("serials")
+        self.text_hashes = self._own_array("text_hashes")
         self._body_offsets = self._own_array("body_offsets")
         self._bodies = self._own_array("bodies")
         self.size = len(self.serials)
@@ -80,6 +81,7 @@ def write_segment(
     *,
     ids: Sequence[str],
     serials: Array,
+    text_hashes: Array,
     bodies: Sequence[bytes],
     fields: Mapping[str, FieldColumns],
 ) -> None:
@@ -88,6 +90,7 @@ def write_segment(
     encoded_ids = [identifier.encode() for identifier in ids]
     own = {
         "serials": np.asarray(serials, "<u8"),
+        "text_hashes": np.asarray(text_hashes, "<u8"),
         "body_offsets": _offsets(bodies),
         "bodies": np.frombuffer(b"".join(bodies), "|u1"),
         "id_offsets": _offsets(encoded_ids),

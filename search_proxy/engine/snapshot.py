@@ -36,6 +36,7 @@ class Snapshot:
     """A generation of one index, opened for reading; never changes."""
 
     def __init__(self, folder: Path, manifest: Manifest) -> None:
+        self.folder = folder
         self.manifest = manifest
         self.segments: Sequence[Segment] = [
             Segment(folder / SEGMENTS / entry.name) for entry in manifest.segments
@@ -61,6 +62,11 @@ class Snapshot:
     def serials(self) -> Array:
         """Return the serial number of every row, ascending."""
         return np.concatenate([np.empty(0, "<u8"), *(segment.serials for segment in self.segments)])
+
+    @cached_property
+    def text_hashes(self) -> Array:
+        """Return the hash of every row's embedded text."""
+        return np.concatenate([np.empty(0, "<u8"), *(segment.text_hashes for segment in self.segments)])
 
     @cached_property
     def ids(self) -> Sequence[str]:
@@ -147,10 +153,13 @@ class Snapshot:
 
     def document(self, row: int) -> dict[str, Any]:
         """Return the stored document of `row`."""
-        number = int(np.searchsorted(self.bases, row, "right")) - 1
-        body = self.segments[number].body(row - int(self.bases[number]))
-        document: dict[str, Any] = orjson.loads(body)
+        document: dict[str, Any] = orjson.loads(self.body(row))
         return document
+
+    def body(self, row: int) -> bytes:
+        """Return the document of `row` as it is stored."""
+        number = int(np.searchsorted(self.bases, row, "right")) - 1
+        return self.segments[number].body(row - int(self.bases[number]))
 
     def bodies(self) -> Iterator[tuple[int, bytes]]:
         """Yield the row and stored form of every living document."""

@@ -1,0 +1,102 @@
+"""Brings the text lane and the vector lane into one order.
+
+Exact convex is the default: the best of both lanes, scored by both, with the true similarity of every
+candidate (docs/engine.md). What only the text lane has beyond its best follows in its own order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from search_proxy.engine.columns import Array
+
+FusionMethod = Literal["convex", "weighted_rrf", "rrf"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fusion:
+    """How the lanes are fused; `depth` of each are candidates."""
+
+    method: FusionMethod = "convex"
+    vector_weight: float | None = None
+    depth: int = 200
+    rank_constant: int = 60
+
+    @property
+    def weight(self) -> float:
+        """Return the vector lane's share: as set, or the measured best of the method."""
+        if self.vector_weight is not None:
+            return self.vector_weight
+        return {"convex": 0.4, "weighted_rrf": 0.3, "rrf": 0.5}[self.method]
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """What two lanes say about rows: text scores of matches, and similarities of every row that has a vector.
+
+    Rows ascend in both.
+    """
+
+    text_rows: Array
+    text_scores: Array
+    vector_rows: Array
+    similarities: Array
+
+
+def fuse(lanes: Lanes, fusion: Fusion) -> tuple[Array, Array]:
+    """Return all rows that either lane brings, ascending, and the fused score of each."""
+    best_text = _best(lanes.text_scores, lanes.text_rows, fusion.depth)
+    best_vector = _best(lanes.similarities, lanes.vector_rows, fusion.depth)
+    candidates = np.union1d(lanes.text_rows[best_text], lanes.vector_rows[best_vector])
+    if fusion.method == "convex":
+        scores = _convex(lanes, candidates, fusion.weight)
+    else:
+        weight = fusion.weight
+        scores = (1 - weight) * _reciprocal(candidates, lanes.text_rows[best_text], fusion.rank_constant)
+        scores += weight * _reciprocal(candidates, lanes.vector_rows[best_vector], fusion.rank_constant)
+    others = np.setdiff1d(lanes.text_rows, candidates, assume_unique=True)
+    if not len(others):
+        return candidates, scores
+    rest = _looked_up(others, lanes.text_rows, lanes.text_scores)
+    # Behind every candidate, in the text lane's own order.
+    floor = float(scores.min()) if len(scores) else 0.0
+    rest = floor * rest / (rest.max() * 1.001) if floor > 0 else floor - 1 + rest / rest.max()
+    rows = np.concatenate([candidates, others])
+    order = np.argsort(rows, kind="stable")
+    return rows[order], np.concatenate([scores, rest])[order]
+
+
+def _convex(lanes: Lanes, candidates: Array, weight: float) -> Array:
+    text = _looked_up(candidates, lanes.text_rows, lanes.text_scores)
+    highest = float(lanes.text_scores.max()) if len(lanes.text_scores) else 1.0
+    similar = _looked_up(candidates, lanes.vector_rows, lanes.similarities)
+    fused: Array = (1 - weight) * text / highest + weight * similar
+    return fused
+
+
+def _best(scores: Array, rows: Array, depth: int) -> Array:
+    """Return the positions of the best scores, best first, equal ones by row."""
+    if len(scores) > depth:
+        cut = np.partition(scores, len(scores) - depth)[len(scores) - depth]
+        chosen = np.flatnonzero(scores >= cut)
+    else:
+        chosen = np.arange(len(scores))
+    best: Array = chosen[np.lexsort((rows[chosen], -scores[chosen]))][:depth]
+    return best
+
+
+def _reciprocal(candidates: Array, ranked: Array, constant: int) -> Array:
+    found = np.zeros(len(candidates))
+    found[np.searchsorted(candidates, ranked)] = 1.0 / (constant + 1 + np.arange(len(ranked)))
+    return found
+
+
+def _looked_up(wanted: Array, rows: Array, values: Array) -> Array:
+    """Return the value of each wanted row, 0 where it has none; rows ascend."""
+    if not len(rows):
+        return np.zeros(len(wanted))
+    at = np.minimum(np.searchsorted(rows, wanted), len(rows) - 1)
+    return np.where(rows[at] == wanted, values[at], 0.0).astype(np.float64)

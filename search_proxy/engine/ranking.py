@@ -1,0 +1,84 @@
+"""What a query matches and how well, by text and, where there are vectors, by meaning.
+
+The text lane is asked once; what passes a filter is then cut out of it. The vector lane looks only at what
+passes, so a filter never costs it a candidate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from search_proxy.engine.columns import Array
+from search_proxy.engine.fusion import Lanes, fuse
+from search_proxy.engine.query_reading import QueryReading, read_query
+from search_proxy.engine.snapshot import Snapshot
+from search_proxy.engine.text_query import product_query
+from search_proxy.engine.vector_lane import VectorLane
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranking:
+    """A query's matches in the whole index; `text_rows` ascend. Without `text_scores` nothing is ranked."""
+
+    snapshot: Snapshot
+    lane: VectorLane | None
+    reading: QueryReading | None
+    text_rows: Array
+    text_scores: Array | None
+    vector: Array | None = None
+
+    @property
+    def lanes(self) -> tuple[str, ...]:
+        """Return what ranks: `text`, `vector`, or nothing."""
+        if self.text_scores is None:
+            return ()
+        return ("text",) if self.vector is None else ("text", "vector")
+
+    def within(self, mask: Array) -> tuple[Array, Array | None]:
+        """Return the matches where `mask` is true, ascending, and their scores where something ranked."""
+        inside = mask[self.text_rows]
+        rows = self.text_rows[inside]
+        if self.text_scores is None:
+            return rows, None
+        scores = self.text_scores[inside]
+        if self.vector is None or self.lane is None:
+            return rows, scores
+        near, similarities = self.lane.similarities(self.snapshot, self.vector, np.flatnonzero(mask))
+        lanes = Lanes(text_rows=rows, text_scores=scores, vector_rows=near, similarities=similarities)
+        return fuse(lanes, self.lane.fusion)
+
+
+def rank_query(snapshot: Snapshot, query: str | None, lane: VectorLane | None) -> Ranking:
+    """Return the matches of `query`; None and `*` browse, a query without a word matches nothing."""
+    if query is None or query.strip() == "*":
+        return Ranking(
+            snapshot=snapshot,
+            lane=None,
+            reading=None,
+            text_rows=np.flatnonzero(snapshot.live),
+            text_scores=None,
+        )
+    reading = read_query(snapshot.text, query, snapshot.vocabulary, snapshot.synonyms)
+    if not reading.concepts:
+        nothing = np.empty(0, np.int64)
+        return Ranking(
+            snapshot=snapshot,
+            lane=None,
+            reading=reading,
+            text_rows=nothing,
+            text_scores=np.empty(0, np.float32),
+        )
+    serials, scores = snapshot.text.matches(product_query(snapshot.text, reading))
+    rows, known = snapshot.rows_of_serials(serials)
+    rows, scores = rows[known], scores[known]
+    order = np.argsort(rows, kind="stable")
+    return Ranking(
+        snapshot=snapshot,
+        lane=lane,
+        reading=reading,
+        text_rows=rows[order],
+        text_scores=scores[order],
+        vector=None if lane is None else lane.query_vector(snapshot, query),
+    )

@@ -1,0 +1,88 @@
+"""Ranks documents by meaning: embeds the query, compares it with every vector that passes the filter.
+
+Vectors that a background run appends meanwhile count from the next search on.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from search_proxy.engine.columns import Array
+from search_proxy.engine.embedder import Embedder
+from search_proxy.engine.fusion import Fusion
+from search_proxy.engine.snapshot import Snapshot
+from search_proxy.engine.vectors import VectorFile, stored_vectors
+from search_proxy.errors import SearchUnavailable
+
+logger = logging.getLogger(__name__)
+
+QUERY_CACHE_SIZE = 2_000
+"""Of a 384-number model that is 3 MB."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Mapped:
+    vectors: VectorFile
+    position_of_row: Array
+
+
+class VectorLane:
+    """The vector side of every search of one process."""
+
+    def __init__(self, embedder: Embedder, fusion: Fusion) -> None:
+        self.embedder = embedder
+        self.fusion = fusion
+        self._lock = threading.Lock()
+        self._queries: OrderedDict[str, Array] = OrderedDict()
+        self._mapped: WeakKeyDictionary[Snapshot, _Mapped] = WeakKeyDictionary()
+
+    def query_vector(self, snapshot: Snapshot, query: str) -> Array | None:
+        """Return the vector of `query`, or None where there is nothing to compare it with.
+
+        A model that cannot be asked leaves the search to the text lane; that is logged.
+        """
+        if not stored_vectors(snapshot.folder):
+            return None
+        key = " ".join(query.split())
+        with self._lock:
+            cached = self._queries.get(key)
+            if cached is not None:
+                self._queries.move_to_end(key)
+                return cached
+        try:
+            vector: Array = self.embedder.embed([key])[0]
+        except SearchUnavailable as error:
+            logger.warning("query_not_embedded", extra={"error": str(error)})
+            return None
+        with self._lock:
+            self._queries[key] = vector
+            if len(self._queries) > QUERY_CACHE_SIZE:
+                self._queries.popitem(last=False)
+        return vector
+
+    def similarities(self, snapshot: Snapshot, vector: Array, rows: Array) -> tuple[Array, Array]:
+        """Return those of `rows` that have a vector, and how similar each is."""
+        mapped = self._map(snapshot)
+        positions = mapped.position_of_row[rows]
+        known = positions >= 0
+        return rows[known], mapped.vectors.similarities(vector, positions[known])
+
+    def embedded_documents(self, snapshot: Snapshot) -> int:
+        """Return how many living documents have a vector."""
+        return int((self._map(snapshot).position_of_row[snapshot.live] >= 0).sum())
+
+    def _map(self, snapshot: Snapshot) -> _Mapped:
+        with self._lock:
+            mapped = self._mapped.get(snapshot)
+        if mapped is None or mapped.vectors.length != stored_vectors(snapshot.folder):
+            vectors = VectorFile(snapshot.folder, self.embedder)
+            mapped = _Mapped(vectors, np.asarray(vectors.positions(snapshot.text_hashes)))
+            with self._lock:
+                self._mapped[snapshot] = mapped
+        return mapped

@@ -1,0 +1,143 @@
+"""The vectors of an index: a file of float32 rows, found by the hash of the text that they stand for.
+
+Rows are only ever appended, so readers map the file and look at its length. A product whose text did not
+change keeps its vector through every reload. Similarity is exact: one product of the matrix with the query.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import blake2b
+from pathlib import Path
+
+import numpy as np
+import orjson
+
+from search_proxy.engine.columns import Array
+from search_proxy.engine.embedder import Embedder
+from search_proxy.errors import SearchUnavailable
+
+VECTORS = "vectors"
+_MATRIX = "matrix.f32"
+_HASHES = "hashes.u64"
+_META = "meta.json"
+
+GATHER_SHARE = 0.12
+"""Below this share of all rows, gathering the rows of a filter is faster than multiplying all of them."""
+
+
+def text_hash(text: str) -> int:
+    """Return the 64 bits by which the vector of `text` is found."""
+    return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "little")
+
+
+class VectorFile:
+    """The vectors of one index, mapped; `position_by_hash` are sorted hashes and where each one's row is."""
+
+    def __init__(self, folder: Path, embedder: Embedder) -> None:
+        self._folder = folder / VECTORS
+        self.length = stored_vectors(folder)
+        check_model(folder, embedder)
+        if self.length:
+            shape = (self.length, embedder.dimension)
+            self.matrix: Array = np.memmap(self._folder / _MATRIX, np.float32, "r", shape=shape)
+            hashes = np.fromfile(self._folder / _HASHES, "<u8", self.length)
+        else:
+            self.matrix = np.empty((0, embedder.dimension), np.float32)
+            hashes = np.empty(0, "<u8")
+        self._order = np.argsort(hashes, kind="stable")
+        self._sorted = hashes[self._order]
+
+    def positions(self, hashes: Array) -> Array:
+        """Return where the vector of each hash is, -1 where there is none yet."""
+        if not self.length:
+            return np.full(len(hashes), -1)
+        at = np.minimum(np.searchsorted(self._sorted, hashes), self.length - 1)
+        return np.where(self._sorted[at] == hashes, self._order[at], -1)
+
+    def similarities(self, query: Array, positions: Array) -> Array:
+        """Return the similarity of `query` to the vector at each position."""
+        if len(positions) < GATHER_SHARE * self.length:
+            gathered: Array = self.matrix[positions] @ query
+            return gathered
+        every: Array = (self.matrix @ query)[positions]
+        return every
+
+
+def stored_vectors(folder: Path) -> int:
+    """Return how many vectors the index has; a row that was being written when its writer died is not one."""
+    try:
+        return os.stat(folder / VECTORS / _HASHES).st_size // 8
+    except FileNotFoundError:
+        return 0
+
+
+def check_model(folder: Path, embedder: Embedder) -> None:
+    """Refuse vectors of another model.
+
+    Raises:
+        SearchUnavailable: The message names both models and the command that embeds again.
+    """
+    try:
+        meta = orjson.loads((folder / VECTORS / _META).read_bytes())
+    except FileNotFoundError:
+        return
+    if (meta["model"], meta["dimension"]) != (embedder.model, embedder.dimension):
+        raise SearchUnavailable(
+            f"index {folder.name!r} has vectors of {meta['model']!r} ({meta['dimension']}), not of"
+            f" {embedder.model!r} ({embedder.dimension}); run `aisle catalog embed {folder.name} --again`"
+        )
+
+
+@contextmanager
+def appending(folder: Path, embedder: Embedder, *, again: bool) -> Iterator[VectorAppender]:
+    """Open the index's vectors for appending, one process at a time; `again` starts from none.
+
+    Raises:
+        SearchUnavailable: The index has vectors of another model, and `again` is false.
+    """
+    vectors = folder / VECTORS
+    with (folder.parent / f".{folder.name}.vectors.lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if again and vectors.exists():
+            shutil.rmtree(vectors)
+        check_model(folder, embedder)
+        vectors.mkdir(exist_ok=True)
+        if not (vectors / _META).exists():
+            meta = {"model": embedder.model, "dimension": embedder.dimension}
+            (vectors / _META).write_bytes(orjson.dumps(meta))
+        yield VectorAppender(vectors, stored_vectors(folder), embedder.dimension)
+
+
+class VectorAppender:
+    """Appends vectors: first the rows, then the hashes that make them count."""
+
+    def __init__(self, folder: Path, length: int, dimension: int) -> None:
+        self._folder = folder
+        self._length = length
+        self._dimension = dimension
+
+    def append(self, hashes: Array, rows: Array) -> None:
+        """Append one batch and flush it to disk.
+
+        Raises:
+            SearchUnavailable: The embedder returned something else than one row of its dimension per text.
+        """
+        if rows.shape != (len(hashes), self._dimension) or not np.isfinite(rows).all():
+            wanted = (len(hashes), self._dimension)
+            raise SearchUnavailable(f"the embedder returned {rows.shape} numbers, not {wanted} finite ones")
+        self._write(_MATRIX, np.ascontiguousarray(rows, np.float32).tobytes(), self._dimension * 4)
+        self._write(_HASHES, hashes.astype("<u8").tobytes(), 8)
+        self._length += len(hashes)
+
+    def _write(self, name: str, content: bytes, width: int) -> None:
+        with (self._folder / name).open("ab") as file:
+            # What a dead writer left half done is overwritten.
+            file.truncate(self._length * width)
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
