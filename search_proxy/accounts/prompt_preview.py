@@ -90,7 +90,11 @@ async def compare_prompts(
     published: PromptInUse,
     settings: IndexSettings,
 ) -> tuple[Comparison, ...]:
-    """Return every query under both prompts, in the order of the queries."""
+    """Return every query under both prompts, in the order of the queries.
+
+    Raises:
+        SearchError: The first preview that failed; the others are given up.
+    """
     places = asyncio.Semaphore(_AT_ONCE)
     found: dict[tuple[int, str], QueryPreview] = {}
 
@@ -100,10 +104,13 @@ async def compare_prompts(
                 caller, index, query, prompt=prompt, settings=settings
             )
 
-    async with asyncio.TaskGroup() as previews:
-        for place, query in enumerate(queries):
-            previews.create_task(run(place, "draft", query, draft), name=f"preview draft {place}")
-            previews.create_task(run(place, "published", query, published), name=f"preview published {place}")
+    try:
+        async with asyncio.TaskGroup() as previews:
+            for place, query in enumerate(queries):
+                for name, prompt in (("draft", draft), ("published", published)):
+                    previews.create_task(run(place, name, query, prompt), name=f"preview {name} {place}")
+    except ExceptionGroup as failures:
+        raise failures.exceptions[0] from failures
     return tuple(
         Comparison(query=query, draft=found[place, "draft"], published=found[place, "published"])
         for place, query in enumerate(queries)

@@ -10,7 +10,7 @@ import re
 _KEY = re.compile(
     r"\b((?:pk|sk)_[0-9a-z]{12})_[0-9a-z]{8,}|\b(dk_[0-9a-z]{12})\.[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)?"
 )
-_BEARER = re.compile(r"(?i)\b(bearer\s+)[^\s\"',;]{8,}")
+_BEARER = re.compile(r"(?i)\b(bearer\s+)[^\s\"',;]{16,}")
 _GOOGLE = re.compile(r"\bAIza[0-9A-Za-z_-]{20,}")
 _QUERY = re.compile(r"(?i)([?&](?:key|api[_-]?key|token|secret)=)[^&\s\"']+")
 
