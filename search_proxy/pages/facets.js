@@ -1,0 +1,98 @@
+/** Facets: what the results can be narrowed by, with counts. */
+
+import { el, fieldName, fill } from "./dom.js";
+import { isNarrowed, toggled } from "./state.js";
+
+const SHOWN = 7;
+
+/**
+ * @param {HTMLElement} element
+ * @param {Record<string, Record<string, any>>} facets
+ * @param {import("./state.js").State} state
+ * @param {(next: import("./state.js").State) => void} go
+ */
+export function showFacets(element, facets, state, go) {
+  const groups = Object.entries(facets ?? {}).map(([field, values]) =>
+    isStatistics(values) ? range(field, values, state, go) : choices(field, values, state, go),
+  );
+  const clear = { ...state, chosen: {}, price: ["", ""] };
+  fill(
+    element,
+    el(
+      "div",
+      { class: "facets-head" },
+      el("h2", { class: "label", text: "Narrow down" }),
+      isNarrowed(state) && el("button", { type: "button", class: "link", text: "Clear", onclick: () => go(clear) }),
+    ),
+    ...groups,
+  );
+}
+
+function isStatistics(values) {
+  return typeof values?.min === "number" && typeof values?.max === "number";
+}
+
+function choices(field, values, state, go) {
+  const chosen = state.chosen[field] ?? [];
+  const entries = Object.entries(values ?? {}).filter(([, value]) => typeof value?.count === "number");
+  for (const value of chosen) if (!entries.some(([name]) => name === value)) entries.unshift([value, { count: 0 }]);
+  if (entries.length < 2 && !chosen.length) return null;
+  const items = entries.map(([value, { count }]) => {
+    const change = () => go(toggled(state, field, value));
+    return el(
+      "li",
+      {},
+      el(
+        "label",
+        { class: "facet" },
+        el("input", { type: "checkbox", checked: chosen.includes(value), onchange: change }),
+        el("span", { class: "facet-name", text: value }),
+        el("span", { class: "facet-count", text: count.toLocaleString() }),
+      ),
+    );
+  });
+  const rest = items.slice(SHOWN);
+  return el(
+    "fieldset",
+    { class: "facet-group", "data-field": field },
+    el("legend", { text: fieldName(field) }),
+    el("ul", {}, ...items.slice(0, SHOWN)),
+    rest.length > 0 &&
+      el(
+        "details",
+        { open: rest.some((item) => item.querySelector("input").checked) },
+        el("summary", { text: `${rest.length} more` }),
+        el("ul", {}, ...rest),
+      ),
+  );
+}
+
+function range(field, { min, max }, state, go) {
+  if (field !== "price" || min === max) return null;
+  const inputs = [0, 1].map((side) =>
+    el("input", {
+      type: "number",
+      inputmode: "decimal",
+      min: 0,
+      step: "any",
+      value: state.price[side],
+      placeholder: side ? Math.ceil(max) : Math.floor(min),
+      "aria-label": side ? "Highest price" : "Lowest price",
+    }),
+  );
+  const apply = (event) => {
+    event.preventDefault();
+    go({ ...state, view: "list", price: [inputs[0].value, inputs[1].value] });
+  };
+  return el(
+    "form",
+    { class: "facet-group price-range", onsubmit: apply },
+    el(
+      "fieldset",
+      {},
+      el("legend", { text: "Price" }),
+      el("div", { class: "range" }, inputs[0], el("span", { text: "to" }), inputs[1]),
+      el("button", { type: "submit", class: "quiet", text: "Apply" }),
+    ),
+  );
+}

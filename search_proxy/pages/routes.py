@@ -1,0 +1,111 @@
+"""Serves the storefront page, its modules and the sample store's pictures.
+
+Only the files that ship are served: they are read once, when the router is made. Nothing here may run code
+that we did not write: scripts and styles come from us alone, and the browser refuses text made into HTML.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+
+from fastapi import APIRouter, Request
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from search_proxy.sample_store import draw_image
+
+_TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml; charset=utf-8",
+    ".ts": "text/plain; charset=utf-8",
+}
+_PAGE = "index.html"
+_PICTURE_POLICY = "default-src 'none'; sandbox"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _File:
+    body: bytes
+    media_type: str
+    etag: str
+
+
+def page_router(*, image_sources: Sequence[str] = ()) -> APIRouter:
+    """Return the routes `/`, `/assets/{path}` and `/images/sample/{id}.svg`.
+
+    `image_sources` are the hosts, such as `https://cdn.example.com`, from which a shop's own product pictures
+    may be shown; the page asks no other host for anything.
+    """
+    shipped = _read_shipped()
+    policy = _page_policy(image_sources)
+    router = APIRouter(include_in_schema=False)
+
+    async def page(request: Request) -> Response:
+        return _serve(request, shipped[_PAGE], "no-cache", policy)
+
+    async def asset(request: Request, path: str) -> Response:
+        if path == _PAGE or path not in shipped:
+            raise HTTPException(404)
+        return _serve(request, shipped[path], "no-cache", policy)
+
+    def picture(request: Request, document_id: str) -> Response:
+        drawn = draw_image(document_id)
+        if drawn is None:
+            raise HTTPException(404)
+        file = _file(drawn.encode(), ".svg")
+        return _serve(request, file, "public, max-age=86400", _PICTURE_POLICY)
+
+    router.add_api_route("/", page, methods=["GET", "HEAD"])
+    router.add_api_route("/assets/{path:path}", asset, methods=["GET", "HEAD"])
+    router.add_api_route("/images/sample/{document_id}.svg", picture, methods=["GET", "HEAD"])
+    return router
+
+
+def _read_shipped() -> Mapping[str, _File]:
+    found = {}
+    for entry in files("search_proxy.pages").iterdir():
+        ending = "." + entry.name.rpartition(".")[2]
+        if ending in _TYPES and entry.is_file():
+            found[entry.name] = _file(entry.read_bytes(), ending)
+    return found
+
+
+def _file(body: bytes, ending: str) -> _File:
+    etag = f'"{hashlib.sha256(body).hexdigest()[:20]}"'
+    return _File(body=body, media_type=_TYPES[ending], etag=etag)
+
+
+def _page_policy(image_sources: Sequence[str]) -> str:
+    for source in image_sources:
+        if not source.startswith("https://") or set(source) & set(" ;,'\""):
+            raise ValueError(f"an image source is https:// and a host, not {source!r}")
+    images = " ".join(["'self'", *image_sources])
+    return (
+        f"default-src 'none'; script-src 'self'; style-src 'self'; img-src {images}; connect-src 'self'; "
+        "base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
+        "require-trusted-types-for 'script'; trusted-types 'none'"
+    )
+
+
+def _serve(request: Request, file: _File, cache_control: str, policy: str) -> Response:
+    headers = {
+        "etag": file.etag,
+        "cache-control": cache_control,
+        "content-security-policy": policy,
+        "x-content-type-options": "nosniff",
+        "referrer-policy": "no-referrer",
+        "cross-origin-resource-policy": "same-origin",
+    }
+    if _matches(request.headers.get("if-none-match", ""), file.etag):
+        return Response(status_code=304, headers=headers)
+    return Response(file.body, headers=headers, media_type=file.media_type)
+
+
+def _matches(if_none_match: str, etag: str) -> bool:
+    candidates = [candidate.strip().removeprefix("W/") for candidate in if_none_match.split(",")]
+    return etag in candidates or "*" in candidates
