@@ -26,6 +26,7 @@ from search_proxy.gateway_admin import admin_routes
 from search_proxy.gateway_admin_prompts import prompt_routes
 from search_proxy.gateway_door import Door, ExtraPolicy
 from search_proxy.gateway_errors import Refusal, account_refusal, error_body, json_response, refusal_of
+from search_proxy.gateway_openapi import document_forwarded_routes
 from search_proxy.gateway_routes import health_routes, product_routes
 
 logger = logging.getLogger(__name__)
@@ -67,6 +68,7 @@ def create_gateway(
     for router in extra_routers:
         app.include_router(router)
     app.include_router(health_routes())
+    document_forwarded_routes(app)
     app.add_exception_handler(Refusal, _answer_refusal)
     app.add_exception_handler(SearchError, _answer_search_error)
     app.add_exception_handler(AccountError, _answer_account_error)
