@@ -19,6 +19,7 @@ from worker.llm.language_model import (
     PartialArgument,
     TextDelta,
     Usage,
+    sendable,
 )
 from worker.planning.plan import TokenUsage
 
@@ -84,7 +85,7 @@ class ChunkReader:
             return
         text, call = part.get("text"), part.get("functionCall")
         if isinstance(text, str) and text:
-            yield TextDelta(text=text)
+            yield TextDelta(text=sendable(text))
         elif isinstance(call, Mapping):
             yield from self._call(call)
 

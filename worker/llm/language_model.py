@@ -138,3 +138,8 @@ class LanguageModel(Protocol):
             ModelError: The call failed; events already yielded stay valid.
         """
         ...
+
+
+def sendable(text: str) -> str:
+    """Return the text with half surrogate pairs replaced, which JSON can carry and UTF-8 cannot."""
+    return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")

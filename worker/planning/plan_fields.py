@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from worker.llm.language_model import sendable
 from worker.planning.plan import (
     PlanDecision,
     PlanEvent,
@@ -32,6 +33,8 @@ _MAX_LABEL = 80
 _MAX_FILTER = 1000
 _MAX_TEXT = 8000
 _MAX_COMPLEMENTS = 10
+_MAX_WRAPPING = 3
+_CONTROLS = dict.fromkeys((*range(32), 127), " ")
 _OBJECT_KEYS = {
     "query": 0,
     "label": 1,
@@ -60,8 +63,16 @@ class PlanFields:
         """What was wrong, as `name=count`, in the order in which it was first met."""
         return tuple(f"{name}={count}" for name, count in self.counts.items())
 
-    def expansion(self, raw: Any) -> list[PlanEvent]:
-        """Return the expansion that one element of `query_expansions` holds, if it holds one."""
+    def expansion(self, raw: Any, depth: int = 0) -> list[PlanEvent]:
+        """Return the expansion that one element of `query_expansions` holds, if it holds one.
+
+        A bracket too many, or one that was never closed, wraps good expansions into a bad one; those are
+        given one by one.
+        """
+        wrapped = _wrapped(raw) if depth < _MAX_WRAPPING else []
+        if wrapped:
+            self.counts.update({} if len(wrapped) == len(raw) else {"malformed_expansion": 1})
+            return [event for each in wrapped for event in self.expansion(each, depth + 1)]
         values = self._values(raw)
         query = _line(values[0], _MAX_QUERY)
         label = _line(values[1], _MAX_LABEL) if values[1] is not None else ""
@@ -104,7 +115,7 @@ class PlanFields:
             return []
         if not isinstance(value, str):
             return self._leave_out(f"malformed_{key}")
-        text = value[:_MAX_TEXT].strip()
+        text = sendable(value[:_MAX_TEXT]).strip()
         if key == "summary":
             return [SummaryDelta(text=text)] if text else []
         return self._decide(key, text)
@@ -120,8 +131,6 @@ class PlanFields:
             raw = _json(raw)
         values: list[Any] = [None, None, None, None]
         if isinstance(raw, list):
-            if len(raw) == 1 and isinstance(raw[0], list):
-                raw = raw[0]
             values[: len(raw)] = raw
             self.counts.update({"extra_element": len(raw) - 4} if len(raw) > 4 else {})
         elif isinstance(raw, dict):
@@ -159,7 +168,7 @@ class PlanFields:
         if not isinstance(value, str) or len(value) > _MAX_FILTER:
             self.counts["malformed_filter"] += 1
             return None
-        return value.strip()
+        return sendable(value).strip()
 
     def _complement(self, value: Any) -> list[PlanEvent]:
         query = _line(value, _MAX_QUERY)
@@ -197,7 +206,13 @@ def _line(value: Any, limit: int) -> str | None:
     """Return text as one trimmed line, or None where the value is not text."""
     if not isinstance(value, str):
         return None
-    return " ".join(value.split())[:limit].strip()
+    return " ".join(sendable(value).translate(_CONTROLS).split())[:limit].strip()
+
+
+def _wrapped(raw: Any) -> list[Any]:
+    if not isinstance(raw, list) or not raw or isinstance(raw[0], str):
+        return []
+    return [each for each in raw if isinstance(each, list | dict)]
 
 
 def _list(value: Any) -> list[Any] | None:

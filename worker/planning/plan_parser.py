@@ -70,7 +70,7 @@ class PlanParser:
         failed = False
         try:
             self._yajl.send(text.encode("utf-8", "replace"))
-        except JSONError:
+        except (JSONError, UnicodeDecodeError):
             failed = True
         events: list[PlanEvent] = []
         # Tokens read before the place where yajl gave up are still good.

@@ -90,6 +90,7 @@ BROKEN = {
     "infinity": '["x","X",1e999],',
     "huge integer": f'["x","X",{"9" * 40}],',
     "raw newline": '["x\nx","X",0.5],',
+    "half a surrogate pair": '["x\\udfd5","X",0.5],',
     "raw tab": '["x\tx","X",0.5],',
 }
 
@@ -102,6 +103,24 @@ def test_json_that_yajl_refuses_is_read_all_the_same(breakage: str, size: int) -
     assert [event.label for event in events if isinstance(event, QueryExpansion)] == ["X", "A", "B", "C"]
     assert events[-1] == SummaryDelta(text="ok")
     assert counts["json_repaired"] == 1
+
+
+def test_what_comes_out_can_be_sent() -> None:
+    """Half a surrogate pair and control characters are replaced: the stream to the shopper is UTF-8."""
+    row = '["x\\udfd5\\u0000y","\\ud83cX",1,"a:(\\udc00)"]'
+    text = f'{{"query_expansions":[{row}],"summary":"\\udc00s","query_complements":["\\udc00c"]}}'
+    assert parse(text)[0] == [
+        QueryExpansion(query="x? y", label="?X", confidence=1.0, filter="a:(?)"),
+        QueryComplement(query="?c"),
+        SummaryDelta(text="?s"),
+    ]
+
+
+def test_a_bracket_that_was_never_closed_loses_nothing() -> None:
+    """The good expansions that it swallowed are given one by one."""
+    events, counts = parse(f'{{"query_expansions":[[1,2,{ROWS}]],"summary":"s"}}')
+    assert events == [A, B, C, SummaryDelta(text="s")]
+    assert counts == {"malformed_expansion": 1}
 
 
 MALFORMED = {
