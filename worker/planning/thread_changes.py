@@ -6,16 +6,29 @@ to everything that this search has shown.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 
 from search_proxy.models import SortField
 from worker.planning.catalog_vocabulary import Vocabulary
+from worker.planning.catalog_words import singular, words_of
 from worker.planning.thread_demands import CENT, limit_price
 from worker.planning.thread_moves import Move
 from worker.planning.thread_references import References
 from worker.planning.thread_state import ShownProduct, ThreadState
-from worker.planning.thread_topics import without_roles
+from worker.planning.thread_topics import blank, without_roles
+
+_TAKEN_BACK = (
+    re.compile(
+        r"\b(?:drop|forget|remove|lift|ignore|never mind|scratch)(?: about)? (?:the |that )?"
+        r"(?P<words>[\w' -]{2,40}?)(?: (?:requirement|filter|restriction|part|thing|limit))?\s*$"
+    ),
+    re.compile(
+        r"^\W*(?P<words>[\w' -]{2,40}?) (?:is|are|would be) (?:fine|ok|okay|alright|all right|good)"
+        r"(?: too| after all| as well| with me)*\W*$"
+    ),
+)
 
 
 def moved(
@@ -64,3 +77,22 @@ _LIFTED: Mapping[Move, frozenset[str]] = {
 
 def _seen(state: ThreadState) -> tuple[ShownProduct, ...]:
     return (state.focus,) if state.focus is not None else state.shown
+
+
+def lift_values(text: str, state: ThreadState) -> tuple[ThreadState, str]:
+    """Lift constraints that the sentence takes back by name: "drop the wool", "black is fine after all".
+
+    Returns:
+        The thread without them and what is left of the text; the very same state where there was nothing.
+    """
+    for pattern in _TAKEN_BACK:
+        match = pattern.search(text)
+        named = {singular(word) for word in words_of(match["words"])} if match is not None else set()
+        kept = tuple(
+            each
+            for each in state.constraints
+            if not named & {singular(word) for word in words_of(each.words)} or each.role == "category"
+        )
+        if match is not None and len(kept) < len(state.constraints):
+            return replace(state, constraints=kept), blank(text, [match.span()])
+    return state, text

@@ -40,7 +40,8 @@ _KINDS_OF = {
 """What a shopper who excludes the word does not want either."""
 
 _TALK = word_set(
-    """ones one colour color colours colors version versions instead else other others option options same
+    """back before anymore requirement after all fine
+    ones one colour color colours colors version versions instead else other others option options same
     different again okay ok yes no please hmm actually also too only size sizes brand brands made
     material materials variant variants them those these it that this thing things price priced prices
     costing cost costs style styles kind type similar like than as then now still already second first
@@ -53,6 +54,7 @@ _TALK = word_set(
 _SAYS_BELOW = re.compile(r"\b(?:under|below|beneath|less than|cheaper than|lower than|<(?!=))", re.I)
 _SAYS_ABOVE = re.compile(r"\b(?:over|above|more than|exceeding|>(?!=))", re.I)
 _LEADING = re.compile(r"^[\W_]*(?:(?:and|but|or|than)\b\s*)+")
+_SPELLED_SIZE = re.compile(r"\b(?:in|size|in size)(?: an?)? (?P<size>small|medium|large)\b(?: size)?")
 _ADDS = re.compile(r"\b(?:also|as well|too|and also|or in|additionally)\b", re.I)
 
 
@@ -70,11 +72,18 @@ class ReadDemands:
     @property
     def any_demand(self) -> bool:
         """Return whether the sentence demands anything that fields or texts can answer."""
-        return bool(self.constraints or self.sort) or (self.price_min, self.price_max) != (None, None)
+        return bool(self.constraints or self.sort) or self.price_range is not None
+
+    @property
+    def price_range(self) -> tuple[float | None, float | None] | None:
+        """Return the price limits, or None where the sentence sets none."""
+        limits = (self.price_min, self.price_max)
+        return None if limits == (None, None) else limits
 
 
 def read_thread_demands(text: str, vocabulary: Vocabulary) -> ReadDemands:
     """Read the demands of a rephrased sentence whose moves were taken out."""
+    text = _SPELLED_SIZE.sub(lambda match: _letter_size(match, vocabulary), text)
     clauses = [read_demands(_LEADING.sub("", clause), vocabulary) for clause in text.split(";")]
     constraints: list[Constraint] = []
     price_min: float | None = None
@@ -135,6 +144,12 @@ def text_filter(words: Sequence[str], vocabulary: Vocabulary) -> Filter | None:
     """Return the filter for products whose title or description has one of the words."""
     parts = [ContainsFilter(name, word) for name in vocabulary.roles.texts for word in words]
     return _any_of(parts)
+
+
+def _letter_size(match: re.Match[str], vocabulary: Vocabulary) -> str:
+    letter = match["size"][0]
+    known = vocabulary.find(vocabulary.roles.sizes, (letter,))
+    return match.group() if known is None else f"size {letter}"
 
 
 def _constraint(demand: Demand, vocabulary: Vocabulary) -> Constraint:

@@ -88,7 +88,8 @@ _PATTERNS: tuple[tuple[Move, re.Pattern[str]], ...] = tuple(
         (Move.OTHER_COLOUR, r"\b(?:in )?(?:(?:an?)?other|a different|different|some other) colou?rs?\b"),
         (
             Move.OTHER_BRAND,
-            r"\b(?:from |by )?(?:(?:an?)?other|a different|different|some other) (?:brands?|makes?"
+            r"\b(?:from|by) (?:anyone|someone|somebody) else\b|\b(?:from |by )?(?:(?:an?)?other"
+            r"|a different|different|some other) (?:brands?|makes?"
             r"|makers?)\b",
         ),
         (

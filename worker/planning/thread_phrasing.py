@@ -72,6 +72,7 @@ _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         ),
         (r"\bnone (?:of|in)\b", "not"),
         (r"\bnot for (?=[a-z])", "not "),
+        (r"\bi(?:'m| am) after\b", "i want"),
         (r",? \band (?=(?:in|from|under|over|with|between|up to|below|above|size|made|only)\b)", "; "),
         (
             r"\b(?:only |just )*(?:show me |what |those |the )*(?:available|in[- ]stock) (?:ones?"

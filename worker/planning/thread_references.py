@@ -49,8 +49,9 @@ _BY_ORDINAL = re.compile(
     re.I,
 )
 _BY_PRICE = re.compile(
-    rf"\b(?:the )?(?P<which>cheapest|least expensive|most expensive|dearest"
-    rf"|priciest) (?:{_THING}|among (?:these|those|them))\b",
+    rf"\b(?:which (?:one|of (?:these|those|them)) (?:is|costs) )?(?:the )?"
+    rf"(?P<which>cheapest|least expensive|most expensive|dearest|priciest)"
+    rf"(?: (?:{_THING}|among (?:these|those|them))\b|\s*\?*$)",
     re.I,
 )
 _STEP = re.compile(r"\bthe (?P<step>next|previous) one\b", re.I)

@@ -16,7 +16,7 @@ from search_proxy.models import IndexDescription, SortField
 from worker.planning.catalog_decision import Decision, decide
 from worker.planning.catalog_vocabulary import Vocabulary, learn_vocabulary
 from worker.planning.plan import Strategy
-from worker.planning.thread_changes import moved
+from worker.planning.thread_changes import lift_values, moved
 from worker.planning.thread_demands import (
     ReadDemands,
     apply_demands,
@@ -61,8 +61,8 @@ class ThreadDecision:
     """What to do for a sentence.
 
     `search` is there for `search`, `product_ids` for `show`. `state` is the thread after the sentence, before
-    anything new was shown; `when_empty` is what to say, and the old state what to keep, where a search
-    finds nothing. `options` are phrases to offer beside a question.
+    anything new was shown (`ThreadState.after_showing`); where the search finds nothing, `when_empty` is
+    what to say and `ThreadState.after_nothing` what to keep. `options` are phrases to offer beside a question.
     """
 
     kind: Kind
@@ -96,7 +96,7 @@ def decide_turn(utterance: str, state: ThreadState, vocabulary: Vocabulary) -> T
     if first.strategy is Strategy.NO_MATCH:
         return ThreadDecision(kind="answer", state=state, message=first.message or NOT_UNDERSTOOD)
     if state.is_empty:
-        return _first_turn(text, first, vocabulary)
+        return _first_turn(text, decide(text, vocabulary), vocabulary)
     references = find_references(taken.rest, state)
     if references.missing is not None and not references.products:
         return _no_such_position(references.missing, state)
@@ -108,11 +108,12 @@ def _first_turn(text: str, decision: Decision, vocabulary: Vocabulary) -> Thread
         message = decision.message or "What are you looking for?"
         return ThreadDecision(kind="clarify", state=ThreadState(), message=message, options=decision.options)
     demands = read_thread_demands(text, vocabulary)
-    # The words of a first sentence are searched as they are; only later ones become filters on texts.
-    fields_only = tuple(each for each in demands.constraints if each.role != "text" or not each.wanted)
-    state = apply_demands(
-        ThreadState(query=decision.topic[:MAX_QUERY_CHARACTERS]), replace(demands, constraints=fields_only)
-    )
+    constraints = tuple(each for each in demands.constraints if each.role != "text" or not each.wanted)
+    # What became a constraint leaves the query, so that "in blue" later replaces the red of "red shoes".
+    bound = {each.words for each in constraints if each.wanted}
+    words = decision.topic.split()
+    query = " ".join([word for word in words if word not in bound] or words)[:MAX_QUERY_CHARACTERS]
+    state = apply_demands(ThreadState(query=query), replace(demands, constraints=constraints))
     if decision.category is not None:
         named = Constraint(
             role="category",
@@ -138,6 +139,9 @@ def _next_turn(
         pointed = find_pointed(rest, state)
         if pointed.products and not moves & {Move.CHEAPER, Move.DEARER}:
             references, rest_without = pointed, blank(rest, pointed.spans)
+    lifted, rest_without = lift_values(rest_without, state)
+    if lifted is not state:
+        return _search(lifted, vocabulary)
     demands = read_thread_demands(rest_without, vocabulary)
     if not references.products and begins_anew(text, demands, state, vocabulary):
         return _new_topic(text, moves, demands, state, vocabulary)
@@ -146,7 +150,8 @@ def _next_turn(
     understood = bool(moves or references.products or demands.any_demand or demands.topic)
     if not understood:
         return ThreadDecision(kind="clarify", state=state, message=NOT_UNDERSTOOD)
-    if references.products and not moves and not demands.any_demand and not demands.topic:
+    asks_for_stock = all(each.role == "stock" for each in demands.constraints) and demands.price_range is None
+    if references.products and not moves and not demands.topic and asks_for_stock:
         return _show(references, state)
     changed = moved(state, moves, references, vocabulary)
     changed = _about(changed, moves, references, demands, vocabulary)

@@ -123,6 +123,21 @@ class ThreadState:
             focus=products[0] if len(products) == 1 else None,
         )
 
+    def after_nothing(self, previous: ThreadState) -> ThreadState:
+        """Return the thread after a search that found nothing: `previous`, with what is unwanted since.
+
+        A wish that cannot be met is given up, so that the next one can; an exclusion never is.
+        """
+        unwanted = tuple(
+            each for each in self.constraints if not each.wanted and each not in previous.constraints
+        )
+        kept = tuple(
+            each
+            for each in previous.constraints
+            if not (each.wanted and any(_words(each) == _words(other) for other in unwanted))
+        )
+        return replace(previous, constraints=(*kept, *unwanted)[-MAX_CONSTRAINTS:])
+
     def to_json(self) -> dict[str, Any]:
         """Return the state as JSON, a few kilobytes."""
         return {
@@ -205,6 +220,10 @@ def product_filter(product: ShownProduct) -> Filter:
     if product.parent is not None:
         return TermFilter("parentProductId", product.parent)
     return TermFilter("_id", product.id)
+
+
+def _words(constraint: Constraint) -> tuple[str, str]:
+    return constraint.role, constraint.words
 
 
 def _first_value(hit: Hit, names: Sequence[str]) -> str | None:

@@ -164,6 +164,7 @@ def test_a_sentence_about_price_sets_these_limits(
         ("not Peatmoor", {("brand", False, "Peatmoor")}),
         ("size L", {("size", True, "size l")}),
         ("in XL", {("size", True, "xl")}),
+        ("in a medium", {("size", True, "size m")}),
         ("only in stock", {("stock", True, "in stock")}),
         ("just the available ones", {("stock", True, "in stock")}),
         ("hide sold out", {("stock", True, "in stock")}),
@@ -208,6 +209,8 @@ def test_a_sentence_about_the_products_demands_this(
         ("compare the first and the third", ("j1", "j3")),
         ("the cheapest one", ("j2",)),
         ("the most expensive one", ("j3",)),
+        ("which one is the cheapest?", ("j2",)),
+        ("is the second one in stock?", ("j2",)),
         ("the red one", ("j1",)),
         ("the one from Osterfell", ("j2",)),
         ("the leather one", ("j3",)),
@@ -312,6 +315,25 @@ def test_a_constraint_can_be_lifted(utterance: str, left: set[tuple[str, bool, s
     """Only the named one goes."""
     state = say("red, from Peatmoor, not wool").state
     assert demanded(say(utterance, state)) == left
+
+
+@pytest.mark.parametrize(
+    "utterance", ["drop the wool", "forget about the wool requirement", "wool is fine after all"]
+)
+def test_a_value_can_be_taken_back_by_name(utterance: str) -> None:
+    """The other demands stay."""
+    state = say("red, from Peatmoor, not wool").state
+    assert demanded(say(utterance, state)) == {("colour", True, "red"), ("brand", True, "Peatmoor")}
+
+
+def test_a_search_that_finds_nothing_gives_up_the_wish_but_not_the_exclusion() -> None:
+    """After "no wool, in XL" found nothing, XL is forgotten and wool stays out; the page stands."""
+    before = say("in wool").state.after_showing(SHOWN)
+    after = say("no wool, in XL", before).state.after_nothing(before)
+    assert {
+        (each.role, each.wanted, each.words) for each in after.constraints if each.role != "category"
+    } == {("material", False, "wool")}
+    assert after.shown == SHOWN
 
 
 def test_the_price_limits_can_be_lifted() -> None:

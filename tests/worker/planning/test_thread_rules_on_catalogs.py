@@ -234,6 +234,17 @@ async def test_twenty_turns_on_a_catalog_without_colour_brand_or_material(retail
     assert decision.kind in {"clarify", "search"}
 
 
+async def test_a_colour_of_the_first_sentence_is_replaced_by_a_later_one(retail: Player) -> None:
+    """On a catalog without a colour field too."""
+    await retail.say("red jackets")
+    assert retail.hits
+    assert all(says(retail.hits, "red"))
+    decision = await retail.say("in blue instead")
+    assert retail.hits
+    assert all(says(retail.hits, "blue"))
+    assert decision.state.query == "jackets"
+
+
 @pytest.mark.parametrize(
     "phrase",
     [

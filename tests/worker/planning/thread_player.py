@@ -52,6 +52,7 @@ class Player:
             )
             self.hits = list(result.hits)
             if not result.hits:
+                self.state = decision.state.after_nothing(state)
                 return decision
         elif decision.kind == "show":
             found = await self.backend.search(
