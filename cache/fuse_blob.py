@@ -28,6 +28,9 @@ _HEADER = struct.Struct("<4sHHIQQQ")  # magic, format, scope bytes, blob bytes, 
 _CHECKSUM = struct.Struct("<I")
 _FUSE = struct.Struct("<QIIIII")  # seed, size, segment length, segments, segments * length, array length
 
+contain = lib.binary_fuse8_contain
+"""`contain(fingerprint, blob.fuse)` of a blob that has keys; a lookup calls it without a step in between."""
+
 _HASH_CHUNK = 2000
 """A chunk holds the interpreter's lock for about half a millisecond."""
 
@@ -41,7 +44,8 @@ class FuseBlob:
     covered_until_ms: int
     """Every key written before this is in it."""
     built_at_ms: int
-    _fuse: Any = field(repr=False)
+    fuse: Any = field(repr=False)
+    """The C structure; `contain` reads it."""
 
     @classmethod
     def build(
@@ -61,22 +65,22 @@ class FuseBlob:
             if not lib.binary_fuse8_populate(keys, count, fuse):
                 raise MemoryError(f"the filter of {count} keys could not be populated")
         return cls(
-            scope=scope, keys=count, covered_until_ms=covered_until_ms, built_at_ms=built_at_ms, _fuse=fuse
+            scope=scope, keys=count, covered_until_ms=covered_until_ms, built_at_ms=built_at_ms, fuse=fuse
         )
 
     def __contains__(self, fingerprint: int) -> bool:
-        return self.keys > 0 and bool(lib.binary_fuse8_contain(fingerprint, self._fuse))
+        return self.keys > 0 and bool(contain(fingerprint, self.fuse))
 
     @property
     def size_bytes(self) -> int:
         """The bytes it takes in memory and on disk."""
-        return int(lib.binary_fuse8_serialization_bytes(self._fuse)) + _HEADER.size + len(self.scope)
+        return int(lib.binary_fuse8_serialization_bytes(self.fuse)) + _HEADER.size + len(self.scope)
 
     def encode(self) -> bytes:
         """Return the filter's bytes."""
-        length = lib.binary_fuse8_serialization_bytes(self._fuse)
+        length = lib.binary_fuse8_serialization_bytes(self.fuse)
         buffer = ffi.new("char[]", length)
-        lib.binary_fuse8_serialize(self._fuse, buffer)
+        lib.binary_fuse8_serialize(self.fuse, buffer)
         scope = self.scope.encode()
         fields = (len(scope), length, self.keys, self.covered_until_ms, self.built_at_ms)
         body = _HEADER.pack(_MAGIC, FORMAT, *fields) + scope + bytes(ffi.buffer(buffer, length))
@@ -106,7 +110,7 @@ class FuseBlob:
         if not lib.binary_fuse8_deserialize(fuse, ffi.from_buffer("char[]", blob[start : start + length])):
             raise FilterDamaged(f"no room for a filter of {keys} keys")
         return cls(
-            scope=scope, keys=keys, covered_until_ms=covered_until_ms, built_at_ms=built_at_ms, _fuse=fuse
+            scope=scope, keys=keys, covered_until_ms=covered_until_ms, built_at_ms=built_at_ms, fuse=fuse
         )
 
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 
 from cache.errors import FilterDamaged
 from cache.filter_files import FileStamp, FilterFiles
-from cache.fuse_blob import FuseBlob, hash_texts
-from cache.key_overlay import KeyOverlay
+from cache.fuse_blob import FuseBlob, contain, hash_texts
+from cache.key_overlay import LOW_BITS, KeyOverlay
 from cache.keys import QueryKey, account_of, fingerprint_of, scope_of
 from cache.membership_filter import FilterVerdict
 from cache.query_table import KeyChange, QueryTable
@@ -43,6 +43,8 @@ class _Scope:
     overlay_from_ms: float = float("inf")
     """The overlay has every key written since."""
     synced_at: float = float("-inf")
+    old_at: float = float("-inf")
+    """When the blob passes its maximum age, on the monotonic clock."""
     touched_at: float = 0.0
 
 
@@ -69,18 +71,17 @@ class FuseFilters:
         """Return what is known of a key."""
         scope = self._scopes.get(key.scope) or self._new_scope(key.scope)
         now = scope.touched_at = self._monotonic()
-        if key.fingerprint in scope.overlay:
+        fingerprint = key.fingerprint
+        if (fingerprint & LOW_BITS) in scope.overlay.lows:
             return FilterVerdict.ADDED
         blob = scope.blob
         if blob is None:
             return scope.without
-        if key.fingerprint in blob:
+        if blob.keys and contain(fingerprint, blob.fuse):
             return FilterVerdict.PRESENT
         if now - scope.synced_at > SYNC_SECONDS:
             return FilterVerdict.BEHIND
-        if self._clock() * 1000 - blob.built_at_ms > self._max_age_ms:
-            return FilterVerdict.OLD
-        return FilterVerdict.ABSENT
+        return FilterVerdict.OLD if now > scope.old_at else FilterVerdict.ABSENT
 
     def add(self, key: QueryKey, *, written_at_ms: int) -> None:
         """Make a key known to this process."""
@@ -200,6 +201,8 @@ class FuseFilters:
         if scope.overlay_from_ms > blob.covered_until_ms:
             scope.synced_at = float("-inf")
         scope.blob = blob
+        age_ms = self._clock() * 1000 - blob.built_at_ms
+        scope.old_at = self._monotonic() + (self._max_age_ms - age_ms) / 1000
 
     def _read(self, scope_text: str) -> FuseBlob:
         return FuseBlob.decode(self._files.read(scope_text), scope_text)

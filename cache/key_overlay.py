@@ -8,28 +8,30 @@ from __future__ import annotations
 
 from pyroaring import BitMap
 
-_LOW_BITS = 0xFFFFFFFF
+LOW_BITS = 0xFFFFFFFF
 
 
 class KeyOverlay:
     """A set of fingerprints that is never missing one: two keys that share 32 bits are both in it."""
 
     def __init__(self) -> None:
+        self.lows = BitMap()
+        """The low 32 bits of every fingerprint in it; read on every lookup, so without a call in between."""
         self._newer = BitMap()
         self._older = BitMap()
         self._newer_until_ms = 0
         self._older_until_ms = 0
 
     def __contains__(self, fingerprint: int) -> bool:
-        low = fingerprint & _LOW_BITS
-        return low in self._newer or low in self._older
+        return (fingerprint & LOW_BITS) in self.lows
 
     def __len__(self) -> int:
-        return len(self._newer) + len(self._older)
+        return len(self.lows)
 
     def add(self, fingerprint: int, written_at_ms: int) -> None:
         """Add a key."""
-        self._newer.add(fingerprint & _LOW_BITS)
+        self._newer.add(fingerprint & LOW_BITS)
+        self.lows.add(fingerprint & LOW_BITS)
         self._newer_until_ms = max(self._newer_until_ms, written_at_ms)
 
     def age(self, covered_until_ms: int) -> None:
@@ -42,3 +44,4 @@ class KeyOverlay:
         self._newer, self._newer_until_ms = BitMap(), 0
         if self._older_until_ms < covered_until_ms:
             self._older, self._older_until_ms = BitMap(), 0
+        self.lows = BitMap(self._older)

@@ -13,6 +13,7 @@ import secrets
 import struct
 import time
 from collections.abc import Callable
+from functools import lru_cache
 from typing import cast
 from urllib.parse import quote
 
@@ -141,14 +142,19 @@ class RedisEdge:
 
     def _account_name(self, account_id: str) -> str:
         # The braces put all of an account on one slot of a Redis cluster, which the script needs.
-        return f"{self._prefix}:{{{quote(account_id, safe='')}}}"
+        return f"{self._prefix}:{{{_quoted(account_id)}}}"
 
     def _generation_name(self, account_id: str) -> str:
         return f"{self._account_name(account_id)}:generation"
 
     def _value_name(self, key: EdgeKey) -> str:
         digest = hashlib.blake2b(key.text.encode(), digest_size=16).hexdigest()
-        return f"{self._account_name(key.account_id)}:{quote(key.kind, safe='')}:{digest}"
+        return f"{self._account_name(key.account_id)}:{_quoted(key.kind)}:{digest}"
+
+
+@lru_cache(maxsize=4096)
+def _quoted(part: str) -> str:
+    return quote(part, safe="")
 
 
 def _new_generation() -> bytes:

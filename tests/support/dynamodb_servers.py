@@ -13,7 +13,7 @@ from moto.server import ThreadedMotoServer
 from cache.dynamodb_calls import DynamoTarget
 from tests.support.redis_server import START_SECONDS, await_port, free_port
 
-_DYNOXIDE = Path(__file__).parent / "dynoxide" / "node_modules" / "@dynoxide" / "linux-x64" / "dynoxide"
+DYNOXIDE = Path(__file__).parent / "dynoxide" / "node_modules" / "@dynoxide" / "linux-x64" / "dynoxide"
 
 
 @contextmanager
@@ -31,10 +31,10 @@ def moto_server() -> Iterator[str]:
 @contextmanager
 def dynoxide_server() -> Iterator[str]:
     """Run dynoxide in memory; yield its URL. Skips where `npm ci` has not been run in its folder."""
-    if not _DYNOXIDE.exists():
-        pytest.skip(f"dynoxide is not installed: npm ci --prefix {_DYNOXIDE.parents[3].name}")
+    if not DYNOXIDE.exists():
+        pytest.skip(f"dynoxide is not installed: npm ci --prefix {DYNOXIDE.parents[3].name}")
     port = free_port()
-    command = [str(_DYNOXIDE), "serve", "--host", "127.0.0.1", "--port", str(port)]
+    command = [str(DYNOXIDE), "serve", "--host", "127.0.0.1", "--port", str(port)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
         await_port(port)
