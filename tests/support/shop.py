@@ -50,12 +50,13 @@ def products() -> list[dict[str, Any]]:
     for place, (category, noun, text) in enumerate(kinds):
         for number in range(20):
             colour = colours[number % 4]
+            use = "warm on a winter camping trip" if number % 4 == 1 else text
             made.append(
                 {
                     "_id": f"{noun.replace(' ', '-')}-{number}",
                     "parentProductId": f"{noun.replace(' ', '-')}-{number}",
                     "productTitle": f"{colour.title()} {noun} model {number}",
-                    "description": f"A {colour} {noun}: {text}, number {number}",
+                    "description": f"A {colour} {noun}: {use}, number {number}",
                     "category": category,
                     "brand": "Fellhorn" if number % 2 else "Norrland",
                     "color": colour,

@@ -50,4 +50,6 @@ class EmittedPlan:
 
 
 def _names(expansion: QueryExpansion) -> set[str]:
-    return {f"query:{expansion.query.casefold()}", f"label:{expansion.label.casefold()}"}
+    # The catalog planner's rows often share a query and differ in their filter.
+    asked = f"query:{expansion.query.casefold()}:{expansion.filter or ''}"
+    return {asked, f"label:{expansion.label.casefold()}"}
