@@ -62,7 +62,7 @@ class ThreadDecision:
 
     `search` is there for `search`, `product_ids` for `show`. `state` is the thread after the sentence, before
     anything new was shown (`ThreadState.after_showing`); where the search finds nothing, `when_empty` is
-    what to say and `ThreadState.after_nothing` what to keep. `options` are phrases to offer beside a question.
+    what to say and `ThreadState.after_nothing` what to keep. `options` are offered beside a question.
     """
 
     kind: Kind
