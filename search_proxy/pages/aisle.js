@@ -58,6 +58,7 @@ export class Aisle {
     const url = `${this._path(index)}/agentic-search?${queryString(parameters)}`;
     let lastId = "";
     let retryMs = 1000;
+    let ended = false;
     for (let attempt = 0; ; attempt += 1) {
       if (signal?.aborted) return;
       const connection = new AbortController();
@@ -85,10 +86,12 @@ export class Aisle {
           if (data === undefined) continue;
           attempt = 0;
           yield /** @type {any} */ ({ type: frame.event, id: lastId, data });
-          if (frame.event === "stream-end") return;
+          // The server closes after its last event; reading to the end lets the connection be used again.
+          ended = frame.event === "stream-end";
         }
+        if (ended) return;
       } catch (error) {
-        if (signal?.aborted) return;
+        if (signal?.aborted || ended) return;
         if (!isNetworkError(error)) throw error;
       } finally {
         signal?.removeEventListener("abort", leave);

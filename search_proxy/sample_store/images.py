@@ -147,7 +147,7 @@ def draw(document: Mapping[str, Any]) -> str:
         f"<title>{title}</title>"
         f'<rect width="400" height="400" fill="{wall}"/>'
         f'<rect y="286" width="400" height="114" fill="{mix(wall, "#3a3530", 0.07)}"/>'
-        f'<ellipse cx="200" cy="320" rx="136" ry="14" fill="{mix(wall, "#2a2622", 0.28)}" opacity="0.7"/>'
+        f'<ellipse cx="200" cy="312" rx="140" ry="13" fill="{mix(wall, "#2a2622", 0.28)}" opacity="0.7"/>'
         f"{pen.markup()}</svg>"
     )
 
