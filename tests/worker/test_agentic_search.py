@@ -33,7 +33,7 @@ async def modelled_shop(folder: Path, **overrides: Any) -> AsyncIterator[tuple[S
 
 
 def _merged(events: list[Frame], field: str) -> list[Any]:
-    return [event.data[field] for event in events if field in event.data]
+    return [event.data[field] for event in events if event.name == "delta" and field in event.data]
 
 
 async def test_without_a_model_the_catalog_answers_the_whole_stream(tmp_path: Path) -> None:
