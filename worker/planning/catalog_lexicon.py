@@ -12,7 +12,7 @@ from worker.planning.catalog_words import word_set
 
 FILLER = word_set(
     """a about actually all also am an and any anybody anyone anything are around as at be because been
-    best browse but buy buying by can could do does decent don't didn't else every everything fairly few
+    best brand browse but buy buying by can could do does decent don't didn't else every everything fairly few
     find first for from get getting give go going good got great had has have having he hello help her here
     hey hi him his how hunting i i'd i'll i'm i've id if im in into is it it's its just keep kind know
     let like look looking lovely make makes may maybe me might mine more most much my need needed needs
@@ -75,7 +75,7 @@ DEAREST_FIRST = re.compile(r"\b(?:most expensive|highest[ -]priced?|dearest|pric
 BEST_RATED_FIRST = re.compile(r"\b(?:best|top|highest)[ -]rated\b", re.I)
 
 IN_STOCK = re.compile(
-    r"\b(?:(?:currently |still )?in[ -]stock|available (?:now|today|right now|immediately)|(?:is|are"
+    r"\b(?:(?:currently |still |left )?in[ -]stock|available (?:now|today|right now|immediately)|(?:is|are"
     r"|that's) available"
     r"|ready to ship|ships? (?:now|today)|auf lager|lieferbar|en stock|not (?:sold out|out of stock))\b",
     re.I,

@@ -68,7 +68,9 @@ _UNDER = re.compile(
     rf"{_NOT_AN_AGE}(?<![\w]){_BELOW}\s*(?:about |around |of |a price of )?{_amount('high')}", re.I
 )
 _OVER = re.compile(rf"{_NOT_AN_AGE}{_NOT_A_HIGH_AGE}(?<![\w]){_ABOVE}\s*{_amount('low')}", re.I)
-_OR_LESS = re.compile(rf"(?<![\w.]){_amount('high')}\s+(?:or|and) (?:less|under|below|cheaper)\b", re.I)
+_OR_LESS = re.compile(
+    rf"(?<![\w.]){_amount('high')}\s+(?:or|and) (?:less|under|below|cheaper)\b(?!\s*\W?\s*\d)", re.I
+)
 _OR_MORE = re.compile(
     rf"(?<![\w.]){_amount('low')}\s*(?:\+(?!\w)|(?:or|and) (?:more|over|above|up|upwards)\b)", re.I
 )
@@ -76,6 +78,9 @@ _ABOUT = re.compile(
     rf"\b(?:around|about|approximately|roughly|approx\.?|circa|ca\.?|etwa|~)\s*{_amount('middle')}", re.I
 )
 _FOR = re.compile(rf"\bfor\s+{_amount('high')}(?: each| per piece| tops| max)?", re.I)
+
+_BARE = re.compile(rf"(?<![\w.]){_amount('high')}", re.I)
+"""An amount of money alone is what the shopper means to spend."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +109,10 @@ def find_price_limits(text: str) -> PriceLimits:
         (_OVER, False),
         (_ABOUT, True),
         (_FOR, True),
+        (_BARE, True),
     ):
+        if pattern is _BARE and spans:
+            continue
         match = pattern.search(remaining)
         if match is None or (needs_money and not _names_money(match)):
             continue

@@ -101,8 +101,9 @@ def read_unwanted(words: Sequence[str], position: int, vocabulary: Vocabulary) -
             break
         values.append(value)
         end = place = value.end
-        if place < len(words) and words[place] in _BETWEEN_UNWANTED:
-            place = _skip(words, place + 1)
+        if place >= len(words) or words[place] not in _BETWEEN_UNWANTED:
+            break
+        place = _skip(words, place + 1)
     if not values and not sure:
         return None
     return Unwanted(values=tuple(values), end=end)

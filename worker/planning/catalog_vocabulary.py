@@ -12,13 +12,18 @@ from typing import Any
 
 from search_proxy.models import IndexDescription
 from worker.planning.catalog_roles import Roles, read_roles
-from worker.planning.catalog_words import singular, words_of
+from worker.planning.catalog_words import singular, word_set, words_of
 
 MAX_VALUES_PER_FIELD = 2_000
 """Enough for the brands of a large shop; a field with more values is no list that people know by name."""
 MAX_VALUE_WORDS = 5
 
 Words = tuple[str, ...]
+
+_LEGAL_WORDS = word_set(
+    "technology electronic inc corp corporation ltd limited llc gmbh ag group international company co system"
+)
+"""Endings of makers' names, in the singular, that nobody says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,8 +117,10 @@ def learn_vocabulary(description: IndexDescription, facets: Mapping[str, Mapping
             words_in_use.update(words)
             if words and len(words) <= MAX_VALUE_WORDS:
                 found = KnownValue(field=name, value=value, count=_count(facet))
-                if words not in known or known[words].count < found.count:
-                    known[words] = found
+                names = {words, _spoken_name(words)} if name in roles.brands else {words}
+                for spoken in names:
+                    if spoken not in known or known[spoken].count < found.count:
+                        known[spoken] = found
         values[name] = known
         value_words[name] = frozenset(words_in_use)
     return Vocabulary(description=description, roles=roles, values=values, value_words=value_words)
@@ -121,3 +128,10 @@ def learn_vocabulary(description: IndexDescription, facets: Mapping[str, Mapping
 
 def _count(facet: Any) -> int:
     return int(facet.get("count", 0)) if isinstance(facet, Mapping) else 0
+
+
+def _spoken_name(words: Words) -> Words:
+    """Return a maker's name as people say it: "Kingston Technology" is "Kingston"."""
+    while len(words) > 1 and words[-1] in _LEGAL_WORDS:
+        words = words[:-1]
+    return words
