@@ -6,7 +6,7 @@ counts, thoughts are left out, and parts of unknown kinds are ignored.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from worker.llm.gemini_errors import error_from_event
@@ -37,7 +37,7 @@ class ChunkReader:
         self._open_call: str | None = None
         self._in_call = False
 
-    def read(self, chunk: Mapping[str, Any]) -> Iterator[ModelEvent]:
+    def read(self, chunk: dict[str, Any]) -> Iterator[ModelEvent]:
         """Yield what one chunk says.
 
         Raises:
@@ -47,15 +47,20 @@ class ChunkReader:
             raise error_from_event(chunk)
         candidate = _first_candidate(chunk)
         for part in _parts(candidate):
-            yield from self._part(part)
+            if isinstance(part, dict) and not part.get("thought"):
+                text, call = part.get("text"), part.get("functionCall")
+                if text and isinstance(text, str):
+                    yield TextDelta(text=sendable(text))
+                elif isinstance(call, dict):
+                    yield from self._call(call)
         usage = chunk.get("usageMetadata")
-        if isinstance(usage, Mapping):
+        if isinstance(usage, dict):
             yield Usage(usage=_usage(usage))
         feedback = chunk.get("promptFeedback")
-        reason = feedback.get("blockReason") if isinstance(feedback, Mapping) else None
-        if reason:
-            raise ModelError("blocked", f"the prompt was blocked: {reason}")
-        self._read_finish(candidate)
+        if isinstance(feedback, dict) and feedback.get("blockReason"):
+            raise ModelError("blocked", f"the prompt was blocked: {feedback['blockReason']}")
+        if candidate.get("finishReason"):
+            self._read_finish(candidate)
 
     def end(self) -> Finish:
         """Return how the stream ended, once no more bytes come.
@@ -67,10 +72,8 @@ class ChunkReader:
             raise ModelError("incomplete", "the stream ended without a finish reason", retryable=True)
         return self.finish
 
-    def _read_finish(self, candidate: Mapping[str, Any]) -> None:
-        reason = candidate.get("finishReason")
-        if not reason:
-            return
+    def _read_finish(self, candidate: dict[str, Any]) -> None:
+        reason = candidate["finishReason"]
         message = candidate.get("finishMessage") or None
         if reason in _GOOD_REASONS:
             self.finish = Finish(reason=reason, message=message)
@@ -80,16 +83,7 @@ class ChunkReader:
             raise ModelError("blocked", f"the model was stopped with {reason}{told}")
         raise ModelError("incomplete", f"the model stopped with {reason}{told}", retryable=True)
 
-    def _part(self, part: Mapping[str, Any]) -> Iterator[ModelEvent]:
-        if part.get("thought"):
-            return
-        text, call = part.get("text"), part.get("functionCall")
-        if isinstance(text, str) and text:
-            yield TextDelta(text=sendable(text))
-        elif isinstance(call, Mapping):
-            yield from self._call(call)
-
-    def _call(self, call: Mapping[str, Any]) -> Iterator[ModelEvent]:
+    def _call(self, call: dict[str, Any]) -> Iterator[ModelEvent]:
         name, leaves, goes_on = call.get("name"), call.get("partialArgs"), call.get("willContinue")
         if not leaves and not goes_on:
             if self._in_call and not call.get("args") and not name:
@@ -108,29 +102,29 @@ class ChunkReader:
             yield FunctionCallEnd()
 
 
-def _first_candidate(chunk: Mapping[str, Any]) -> Mapping[str, Any]:
+def _first_candidate(chunk: dict[str, Any]) -> dict[str, Any]:
     candidates = chunk.get("candidates")
     for candidate in candidates if isinstance(candidates, list) else ():
-        if isinstance(candidate, Mapping) and not candidate.get("index"):
+        if isinstance(candidate, dict) and not candidate.get("index"):
             return candidate
     return {}
 
 
-def _parts(candidate: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def _parts(candidate: dict[str, Any]) -> list[Any]:
     content = candidate.get("content")
-    parts = content.get("parts") if isinstance(content, Mapping) else None
-    yield from (part for part in (parts if isinstance(parts, list) else ()) if isinstance(part, Mapping))
+    parts = content.get("parts") if isinstance(content, dict) else None
+    return parts if isinstance(parts, list) else []
 
 
-def _arguments(call: Mapping[str, Any]) -> Mapping[str, Any]:
+def _arguments(call: dict[str, Any]) -> dict[str, Any]:
     args = call.get("args")
-    if args is not None and not isinstance(args, Mapping):
+    if args is not None and not isinstance(args, dict):
         raise ModelError("protocol", f"function arguments are {type(args).__name__}, not an object")
     return args or {}
 
 
 def _partial(name: str | None, leaf: Any) -> PartialArgument:
-    if not isinstance(leaf, Mapping) or not isinstance(leaf.get("jsonPath"), str):
+    if not isinstance(leaf, dict) or not isinstance(leaf.get("jsonPath"), str):
         raise ModelError("protocol", "a partial argument has no path")
     values = (leaf[key] for key in ("stringValue", "numberValue", "boolValue") if leaf.get(key) is not None)
     return PartialArgument(
@@ -141,14 +135,14 @@ def _partial(name: str | None, leaf: Any) -> PartialArgument:
     )
 
 
-def _usage(usage: Mapping[str, Any]) -> TokenUsage:
-    def count(name: str) -> int:
-        value = usage.get(name)
-        return value if isinstance(value, int) else 0
-
+def _usage(usage: dict[str, Any]) -> TokenUsage:
     return TokenUsage(
-        input=count("promptTokenCount"),
-        output=count("candidatesTokenCount"),
-        thoughts=count("thoughtsTokenCount"),
-        cached=count("cachedContentTokenCount"),
+        input=_count(usage.get("promptTokenCount")),
+        output=_count(usage.get("candidatesTokenCount")),
+        thoughts=_count(usage.get("thoughtsTokenCount")),
+        cached=_count(usage.get("cachedContentTokenCount")),
     )
+
+
+def _count(value: Any) -> int:
+    return value if isinstance(value, int) else 0

@@ -45,7 +45,7 @@ class PacedModel:
     """Chooses the script for a call; every script is built once, so that playing it costs little."""
 
     def __init__(self, pace: Pace) -> None:
-        plan = _plan()
+        plan = self.plan()
         self._plan = _paced(split(json.dumps(plan), pace.plan_chunks), pace)
         self._call = self._paced_call(plan, pace)
         self._summary = _paced(split(_SUMMARY * 4, pace.summary_chunks), pace)
@@ -57,6 +57,11 @@ class PacedModel:
         if call.body.get("generationConfig", {}).get("responseMimeType") == "application/json":
             return self._plan
         return self._summary
+
+    @staticmethod
+    def plan() -> dict[str, Any]:
+        """Return the 2 KB plan."""
+        return _plan()
 
     def _paced_call(self, plan: dict[str, Any], pace: Pace) -> Script:
         wait = pace.first_byte_seconds + pace.gap_seconds * pace.plan_chunks

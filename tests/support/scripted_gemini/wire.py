@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, cast
 from urllib.parse import parse_qs, urlsplit
 
 from tests.support.scripted_gemini.steps import (
@@ -32,7 +33,7 @@ from tests.support.scripted_gemini.unary import unary_answer
 
 @dataclass(slots=True, kw_only=True)
 class Call:
-    """One request as it arrived, and what became of it; times are the loop's."""
+    """One request as it arrived, and what became of it; times are `time.monotonic()`."""
 
     verb: str
     path: str
@@ -148,9 +149,8 @@ class _Connection(asyncio.Protocol):
         self._task: asyncio.Task[None] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
-        self._server._transports.add(transport)
+        self._transport = cast(asyncio.Transport, transport)
+        self._server._transports.add(self._transport)
         self._server.connections_made += 1
         self._server.count_connections(+1)
         self._number = self._server.connections_made
@@ -161,7 +161,7 @@ class _Connection(asyncio.Protocol):
         if self._task is not None:
             self._task.cancel()
         if self._call is not None:
-            self._call.gone_at = asyncio.get_running_loop().time()
+            self._call.gone_at = time.monotonic()
             self._call.gone.set()
 
     def data_received(self, data: bytes) -> None:
@@ -240,6 +240,6 @@ def _call(verb: str, target: str, headers: dict[str, str], body: bytes, connecti
         query=parse_qs(parts.query),
         headers=headers,
         body=json.loads(body) if body else {},
-        arrived_at=asyncio.get_running_loop().time(),
+        arrived_at=time.monotonic(),
         connection=connection,
     )
