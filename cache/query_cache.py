@@ -171,7 +171,9 @@ class QueryCache:
         async def recheck() -> CacheEntry | None:
             return await self._lookup.find_at_edge(key, expect or {})
 
-        async with self._flights.join(key.text, recheck) as seat:
+        # Processes that run different prompts do not answer for each other.
+        flight = f"{key.text}\n{sorted((expect or {}).items())!r}"
+        async with self._flights.join(flight, recheck) as seat:
             yield seat
 
     async def rebuild_filter(self, account_id: str, index: str) -> int:

@@ -7,6 +7,7 @@ each process leads its own.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
@@ -23,15 +24,27 @@ logger = logging.getLogger(__name__)
 Recheck = Callable[[], Awaitable[CacheEntry | None]]
 
 
+_SHARING_SECONDS = 0.05
+"""How long a caller waits for Redis to say who leads, and a leader for it to take the end of the flight."""
+
+
 class RemoteLead(Protocol):
     """The lead over every process, while it lasts."""
 
     async def publish(self, event: bytes) -> None:
-        """Tell the followers in other processes."""
+        """Tell the followers in other processes.
+
+        Raises:
+            TierUnavailable: They cannot be told.
+        """
         ...
 
     async def end(self, *, finished: bool) -> None:
-        """Tell them that this was all, or that the rest will not come; then give the lead back."""
+        """Tell them that this was all, or that the rest will not come; then give the lead back.
+
+        Raises:
+            TierUnavailable: They cannot be told; the lead runs out by itself.
+        """
         ...
 
 
@@ -56,49 +69,26 @@ class RemoteFlights(Protocol):
         ...
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Seat:
-    """A caller's place in a flight: exactly one of `found`, `leads`, or neither (then it follows)."""
+    """A caller's place in a flight: it leads, or it found the answer, or else it follows."""
 
     log: FlightLog
     leads: bool
     found: CacheEntry | None = None
     """The answer, where it was stored between this caller's lookup and its turn."""
-    remote: RemoteLead | None = None
+    shared: asyncio.Future[bool] | None = None
+    """Resolved when the other processes know how the flight has ended."""
 
     async def publish(self, event: bytes) -> None:
-        """Tell every follower; only for the leader. A failing Redis costs other processes, not this one."""
+        """Tell every follower; only for the leader. It waits for nobody."""
         self.log.append(event)
-        if not self.log.is_open:
-            await self.end(finished=False)
-        elif self.remote is not None:
-            try:
-                await self.remote.publish(event)
-            except TierUnavailable as error:
-                logger.warning("cache_flight_not_shared", extra={"error": str(error)})
-                await self._end_remote(finished=False)
 
     async def finish(self) -> None:
         """Say that this was all; only for the leader, after the answer was stored."""
-        await self.end(finished=True)
-
-    async def end(self, *, finished: bool) -> None:
-        """End the flight; the second call does nothing."""
-        if not self.log.is_open and self.remote is None:
-            return
-        if finished:
-            self.log.finish()
-        else:
-            self.log.abandon()
-        await self._end_remote(finished=finished)
-
-    async def _end_remote(self, *, finished: bool) -> None:
-        remote, self.remote = self.remote, None
-        if remote is not None:
-            try:
-                await remote.end(finished=finished)
-            except TierUnavailable as error:
-                logger.warning("cache_flight_not_shared", extra={"error": str(error)})
+        self.log.finish()
+        if self.shared is not None:
+            await asyncio.wait((self.shared,), timeout=_SHARING_SECONDS)
 
     def events(self) -> AsyncGenerator[bytes, None]:
         """Yield the leader's events from the first, each as it comes.
@@ -131,30 +121,52 @@ class SingleFlight:
             yield Seat(log=following, leads=False)
             return
         log = self._logs[key] = FlightLog()
-        seat = Seat(log=log, leads=True)
+        leads = True
         try:
-            seat.leads = await self._claim(key, seat)
-            if seat.leads:
-                seat.found = await recheck()
-                seat.leads = seat.found is None
-                if seat.found is not None:
-                    await self._leave(key, seat)
-            yield seat
+            shared: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+            leads = await self._claim(key, log, shared)
+            found = await recheck() if leads else None
+            yield Seat(log=log, leads=leads and found is None, found=found, shared=shared)
         finally:
-            if seat.leads or seat.remote is not None:
-                await self._leave(key, seat)
+            if leads:
+                self._forget(key, log)
+                log.abandon()
 
-    async def _claim(self, key: str, seat: Seat) -> bool:
-        if self._remote is None:
+    async def _claim(self, key: str, log: FlightLog, shared: asyncio.Future[bool]) -> bool:
+        claimed: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        if self._remote is None or not self._background.start(
+            self._share(self._remote, key, log, claimed, shared), name="flight"
+        ):
+            shared.set_result(False)
             return True
+        await asyncio.wait((claimed,), timeout=_SHARING_SECONDS)
+        if not claimed.done():
+            # Too slow to wait for: this process leads its own flight, and shares it should the claim succeed.
+            claimed.set_result(True)
+        return claimed.result()
+
+    async def _share(
+        self,
+        remote: RemoteFlights,
+        key: str,
+        log: FlightLog,
+        claimed: asyncio.Future[bool],
+        shared: asyncio.Future[bool],
+    ) -> None:
         try:
-            seat.remote = await self._remote.claim(key)
+            lead = await remote.claim(key)
+            if not claimed.done():
+                claimed.set_result(lead is not None)
+            if lead is not None:
+                await _tell(log, lead)
+            elif not claimed.result():
+                await self._mirror(remote, key, log)
         except TierUnavailable as error:
-            logger.warning("cache_flight_not_shared", extra={"error": str(error)})
-            return True
-        if seat.remote is not None:
-            return True
-        return not self._background.start(self._mirror(self._remote, key, seat.log), name="flight")
+            logger.warning("cache_flight_not_shared", extra={"tier": error.tier, "error": str(error)})
+        finally:
+            for waiting in (claimed, shared):
+                if not waiting.done():
+                    waiting.set_result(True)
 
     async def _mirror(self, remote: RemoteFlights, key: str, log: FlightLog) -> None:
         try:
@@ -162,16 +174,25 @@ class SingleFlight:
                 async for event in events:
                     log.append(event)
             log.finish()
-        except (FlightAbandoned, TierUnavailable) as error:
-            logger.warning("cache_flight_lost", extra={"error": str(error)})
+        except FlightAbandoned as error:
+            logger.info("cache_flight_lost", extra={"error": str(error)})
         finally:
-            log.abandon()
             self._forget(key, log)
-
-    async def _leave(self, key: str, seat: Seat) -> None:
-        self._forget(key, seat.log)
-        await seat.end(finished=False)
+            log.abandon()
 
     def _forget(self, key: str, log: FlightLog) -> None:
         if self._logs.get(key) is log:
             del self._logs[key]
+
+
+async def _tell(log: FlightLog, lead: RemoteLead) -> None:
+    finished = False
+    try:
+        async with aclosing(log.events()) as events:
+            async for event in events:
+                await lead.publish(event)
+        finished = True
+    except FlightAbandoned:
+        finished = False
+    finally:
+        await lead.end(finished=finished)

@@ -245,3 +245,24 @@ async def test_a_leader_whose_redis_fails_on_the_way_still_finishes(
         await seat.publish(b"two")
         await seat.finish()
         assert [event async for event in seat.events()] == [b"one", b"two"]
+
+
+async def test_a_silent_redis_holds_up_no_leader(tmp_path: Path, proxy: FaultProxy) -> None:
+    """Claiming, telling and finishing return while Redis still says nothing."""
+    proxy.fall_silent()
+    async with _behind(proxy, tmp_path, edge_budget_seconds=0.02) as cache, cache.single_flight(KEY) as seat:
+        assert seat.leads
+        await seat.publish(b"one")
+        await seat.finish()
+        assert [event async for event in seat.events()] == [b"one"]
+        proxy.speak()
+
+
+async def test_processes_with_different_prompts_do_not_answer_for_each_other(cache: QueryCache) -> None:
+    """During a deployment the old prompt's flight is not the new prompt's."""
+    async with (
+        cache.single_flight(KEY, expect={"prompt": "v1"}) as old,
+        cache.single_flight(KEY, expect={"prompt": "v2"}) as new,
+    ):
+        assert old.leads
+        assert new.leads

@@ -32,7 +32,7 @@ def moto_server() -> Iterator[str]:
 def dynoxide_server() -> Iterator[str]:
     """Run dynoxide in memory; yield its URL. Skips where `npm ci` has not been run in its folder."""
     if not DYNOXIDE.exists():
-        pytest.skip(f"dynoxide is not installed: npm ci --prefix {DYNOXIDE.parents[3].name}")
+        pytest.skip("dynoxide is not installed: npm ci --prefix tests/support/dynoxide")
     port = free_port()
     command = [str(DYNOXIDE), "serve", "--host", "127.0.0.1", "--port", str(port)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
