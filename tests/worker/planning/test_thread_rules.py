@@ -9,6 +9,8 @@ import json
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from search_proxy.filters import parse_filter
 from search_proxy.models import FieldInfo, IndexDescription, SortField
@@ -471,6 +473,32 @@ def test_a_thread_stays_small() -> None:
         state = say(f"with pocket{number}, not polyester, no colour{number}", state).state.after_showing(many)
     assert len(state.shown) == MAX_SHOWN
     assert len(json.dumps(state.to_json())) < 64 * 1024
+
+
+_WORDS = """
+    cheaper expensive too not no without in red blue wool polyester fur under over between 50 $30 and
+    but or the first second last one ones two more like that it similar show me start over any colour
+    price same instead only stock size L Peatmoor from jacket gloves rug waterproof please than , . ? ;
+    anything nothing made of free drop
+"""
+_PIECES = st.sampled_from(_WORDS.split())
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.lists(st.lists(_PIECES | st.text(max_size=8), max_size=9).map(" ".join), min_size=1, max_size=5))
+def test_any_sentences_make_a_thread_that_can_be_searched_and_stored(utterances: list[str]) -> None:
+    """Nothing raises, every filter is one that parses to itself, every state survives its JSON."""
+    state = THREAD
+    for utterance in utterances:
+        decision = say(utterance, state)
+        if decision.search is not None and decision.search.filter is not None:
+            assert parse_filter(str(decision.search.filter)) == decision.search.filter
+        assert (decision.search is not None) == (decision.kind == "search")
+        assert bool(decision.product_ids) == (decision.kind == "show")
+        assert decision.message
+        assert ThreadState.from_json(json.loads(json.dumps(decision.state.to_json()))) == decision.state
+        showed = decision.kind == "search"
+        state = decision.state.after_showing(SHOWN) if showed else decision.state
 
 
 @pytest.mark.parametrize("price", ["9.99", True, None, [1]])
