@@ -32,15 +32,22 @@ logger = logging.getLogger(__name__)
 class AgenticSearch:
     """One answer being made; `__call__` is the work of its run.
 
-    `refreshing` answers anew without looking into the cache, to replace a stale entry.
+    `looks_up` False answers anew, to replace a stale entry; `stores` False leaves the cache as it is.
     """
 
     def __init__(
-        self, services: Services, request: AgenticRequest, run: Run, *, refreshing: bool = False
+        self,
+        services: Services,
+        request: AgenticRequest,
+        run: Run,
+        *,
+        looks_up: bool = True,
+        stores: bool = True,
     ) -> None:
         self._services = services
         self._request = request
-        self._refreshing = refreshing
+        self._looks_up = looks_up
+        self._stores = stores
         self._cache: CachePlan = plan_cache(request)
         self._teller: PlanTeller | None = None
         self.answer = Answer(request=request, run_id=run.id)
@@ -87,8 +94,8 @@ class AgenticSearch:
     async def _look_up(self) -> StoredAnswer | None:
         """Return the answer that the cache has, noting in any case what it said."""
         plan, answer = self._cache, self.answer
-        if plan.key is None or plan.skip_lookup is not None or self._refreshing:
-            answer.cache = {"hit": False, "reason": str(plan.skip_lookup or "refreshing"), "steps": []}
+        if plan.key is None or plan.skip_lookup is not None or not self._looks_up:
+            answer.cache = {"hit": False, "reason": str(plan.skip_lookup or "anew"), "steps": []}
             return None
         with answer.timings.measure(Stage.CACHED_QUERY_LOOKUP):
             decision = await self._services.cache.lookup(plan.key, expect=plan.tags, refresh=self._refresh)
@@ -98,7 +105,7 @@ class AgenticSearch:
 
     async def _refresh(self) -> None:
         run = Run(account_id=self._request.caller.account_id, index=self._request.index)
-        await run.execute(AgenticSearch(self._services, self._request, run, refreshing=True))
+        await run.execute(AgenticSearch(self._services, self._request, run, looks_up=False))
 
     async def _replay(self, stored: StoredAnswer, initial: asyncio.Task[None]) -> None:
         """Answer with a stored plan: its searches run fresh, its links are checked against what they find."""
@@ -121,7 +128,7 @@ class AgenticSearch:
         """Plan, alone or together with everybody who asks the same right now."""
         key = self._cache.key
         alone = self._services.model is None or self._cache.skip_lookup is not None
-        if key is None or alone or self._refreshing:
+        if key is None or alone or not self._looks_up:
             await self._lead(initial)
             return
         while True:
@@ -163,7 +170,7 @@ class AgenticSearch:
         self._stream.offer_complements()
         await initial
         await self._finish_text()
-        if store and storable(answer, self._cache):
+        if store and self._stores and storable(answer, self._cache):
             self._services.wait_until(self._store(), name="store-answer")
 
     async def _ask_planner(self) -> None:

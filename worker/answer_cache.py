@@ -71,9 +71,8 @@ def storable(answer: Answer, plan: CachePlan) -> bool:
     )
 
 
-async def store_answer(cache: QueryCache, answer: Answer, plan: CachePlan) -> None:
-    """Store the plan and the summary, never the hits; what the tiers say is logged."""
-    assert plan.key is not None
+def encoded_answer(answer: Answer) -> bytes:
+    """Return the plan and the summary of an answer as they are stored."""
     stored = StoredAnswer(
         expansions=tuple(answer.expansions),
         complements=tuple(answer.complements),
@@ -81,7 +80,13 @@ async def store_answer(cache: QueryCache, answer: Answer, plan: CachePlan) -> No
         summary="".join(answer.summary),
         model=answer.plan_report.model if answer.plan_report else None,
     )
-    report = await cache.store(plan.key, stored.encode(), plan.tags)
+    return stored.encode()
+
+
+async def store_answer(cache: QueryCache, answer: Answer, plan: CachePlan) -> None:
+    """Store the plan and the summary, never the hits; what the tiers say is logged."""
+    assert plan.key is not None
+    report = await cache.store(plan.key, encoded_answer(answer), plan.tags)
     logger.info("answer_stored", extra={"run_id": answer.run_id, "table": report.table, "edge": report.edge})
 
 

@@ -11,12 +11,13 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 from fastapi import FastAPI
-from search_proxy.pages.routes import page_router
 
 from search_proxy.edge_services import EdgeServices
 from search_proxy.errors import SearchError
 from search_proxy.gateway import create_gateway
+from search_proxy.pages.routes import page_router
 from worker.errors import WorkerError
+from worker.headless import AnswerPreviewer
 from worker.replies import search_error_response, worker_error_response
 from worker.routes import router
 from worker.services import Services
@@ -61,6 +62,7 @@ def create_app(open_services: OpenServices) -> FastAPI:
             yield EdgeServices(
                 accounts=services.accounts,
                 office=services.office,
+                previewer=AnswerPreviewer(services),
                 search=services.search,
                 backend=services.backend,
                 catalog=services.catalog,

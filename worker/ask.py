@@ -12,6 +12,7 @@ from typing import Any
 from search_proxy.caller import Caller
 from search_proxy.errors import SearchError
 from worker.agentic_search import AgenticSearch
+from worker.command_services import CommandServices
 from worker.demo import DEMO_ACCOUNT, DEMO_INDEX, load_sample_store
 from worker.errors import WorkerError
 from worker.events import Event, EventName
@@ -33,8 +34,9 @@ def register(commands: Any) -> None:
     parser.set_defaults(run=run_ask)
 
 
-async def run_ask(args: argparse.Namespace, services: Services) -> int:
+async def run_ask(args: argparse.Namespace, commanded: CommandServices) -> int:
     """Ask and print; 1 when the question could not be answered."""
+    services = commanded.services
     if (args.account, args.index) == (DEMO_ACCOUNT, DEMO_INDEX):
         await load_sample_store(services)
     try:

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import logging
 import os
 import sys
 from collections.abc import Sequence
 
+from cache import commands as cache_commands
+from cache.commands import CommandContext
 from search_proxy import catalog_commands
+from search_proxy.accounts import commands as account_commands
 from worker import ask, demo
 from worker.app import create_app
 from worker.bootstrap import open_services
+from worker.command_services import CommandServices
+from worker.headless import AnswerWarmer
 from worker.logs import configure_logs
 from worker.serve import serve
 from worker.settings import Settings, SettingsError
@@ -26,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     except SettingsError as error:
         sys.stderr.write(f"aisle: {error}\n")
         sys.exit(2)
-    configure_logs()
+    configure_logs(logging.INFO if args.start in (_serve, _demo) else logging.WARNING)
     try:
         sys.exit(args.start(args, settings))
     except KeyboardInterrupt:
@@ -49,6 +55,8 @@ def _parser() -> argparse.ArgumentParser:
 
     ask.register(commands)
     catalog_commands.register(commands)
+    account_commands.register(commands)
+    cache_commands.register(commands).set_defaults(start=_cache)
     return parser
 
 
@@ -73,7 +81,23 @@ def _with_services(args: argparse.Namespace, settings: Settings) -> int:
 
     async def run() -> int:
         async with open_services(settings) as services:
-            status: int = await args.run(args, services)
+            status: int = await args.run(args, CommandServices(services))
+            return status
+
+    return asyncio.run(run())
+
+
+def _cache(args: argparse.Namespace, settings: Settings) -> int:
+    """Run a cache command; only `warm` needs more than the cache."""
+    if args.cache_command != "warm":
+        return cache_commands.run_command(args, settings.cache_config())
+
+    async def run() -> int:
+        async with open_services(settings) as services:
+            context = CommandContext(
+                config=settings.cache_config(), out=sys.stdout, planner=AnswerWarmer(services)
+            )
+            status: int = await args.run(args, context)
             return status
 
     return asyncio.run(run())
