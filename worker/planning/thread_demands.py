@@ -40,16 +40,16 @@ _KINDS_OF = {
 """What a shopper who excludes the word does not want either."""
 
 _TALK = word_set(
-    """back before anymore requirement after all fine
-    ones one colour color colours colors version versions instead else other others option options same
-    different again okay ok yes no please hmm actually also too only size sizes brand brands made
-    material materials variant variants them those these it that this thing things price priced prices
-    costing cost costs style styles kind type similar like than as then now still already second first
-    third last next more less lot bit little page results result products product items item anything
-    something nothing everything choice choices alternative alternatives rather really very quite just
-    but and or with in of from by for at least most show see find get give tell about details detail
-    information info take buy love prefer compare comparison difference versus vs between better which
-    what how both"""
+    """back before anymore requirement after all fine ones one colour color colours colors version versions
+    instead else other others option options same different again okay ok yes no please hmm actually
+    also too only size sizes brand brands made material materials variant variants them those these it
+    that this thing things price priced prices costing cost costs style styles kind type similar like
+    than as then now still already second first third last next more less lot bit little page results
+    result products product items item anything something nothing everything choice choices alternative
+    alternatives rather really very quite just but and or with in of from by for at least most show see
+    find get give tell about details detail information info take buy love prefer compare comparison
+    difference versus vs between better which what how both either neither come comes coming previous
+    cut left there got"""
 )
 _SAYS_BELOW = re.compile(r"\b(?:under|below|beneath|less than|cheaper than|lower than|<(?!=))", re.I)
 _SAYS_ABOVE = re.compile(r"\b(?:over|above|more than|exceeding|>(?!=))", re.I)
@@ -175,8 +175,8 @@ def _constraint(demand: Demand, vocabulary: Vocabulary) -> Constraint:
 
 
 def _called(wanted: Filter, role: ConstraintRole, words: str) -> str:
-    """Return how to speak of a constraint: a brand as the catalog spells it, all else as it was said."""
-    return wanted.value if role == "brand" and isinstance(wanted, TermFilter) else words
+    """Return how to speak of a constraint: brand and size as the catalog has them, all else as said."""
+    return wanted.value if role in {"brand", "size"} and isinstance(wanted, TermFilter) else words
 
 
 def unwanted_filter(words: str, role: ConstraintRole, vocabulary: Vocabulary) -> Filter | None:

@@ -114,7 +114,7 @@ _PATTERNS: tuple[tuple[Move, re.Pattern[str]], ...] = tuple(
             r"|\bnot (?:so|that|as|quite so|too|very|this) (?:expensive|pricey|costly|dear)\b"
             r"|\b(?:don'?t|do not) (?:want|like) to (?:spend|pay) (?:so|that|as|this) much\b"
             r"|\b(?:spend|pay) less\b|\bsave (?:some )?money\b"
-            r"|\b(?:lower|reduce|bring down) the price\b|\b(?:cheap|affordable|economical"
+            r"|\b(?:lower|reduce|cut|bring down) the price\b|\b(?:cheap|affordable|economical"
             r"|budget) (?:ones?|options?|alternatives?|versions?)\b"
             r"|^(?:something|anything|more)? ?(?:cheap|affordable|economical)$|\b(?:something"
             r"|anything) (?:cheap|affordable|economical)\b|\bbargains?\b",

@@ -38,7 +38,8 @@ _COUNTED = re.compile(
 )
 _BY_NUMBER = re.compile(
     r"(?:\b(?:number|no\.?|nr\.?|option|item|product|result|choice)\s?|#\s?)"
-    rf"(?P<number>\d{{1,2}}|{'|'.join(_CARDINALS)})\b(?! ?(?:pieces?|pack|people))",
+    rf"(?P<number>\d{{1,2}}|{'|'.join(_CARDINALS)})\b(?! ?(?:pieces?|pack|people))"
+    r"|^\W*(?P<bare>\d{1,2})\W*$",
     re.I,
 )
 _BY_ORDINAL = re.compile(
@@ -118,8 +119,9 @@ def find_pointed(text: str, state: ThreadState) -> References:
 
 def _index(match: re.Match[str], shown: int) -> int:
     groups = match.groupdict()
-    if groups.get("number"):
-        return (_CARDINALS.get(groups["number"]) or int(groups["number"])) - 1
+    number_word = groups.get("number") or groups.get("bare")
+    if number_word:
+        return _place(_CARDINALS.get(number_word) or int(number_word), shown)
     if groups.get("from_end") or groups.get("from_end_2"):
         return -2
     word = groups.get("ordinal") or groups.get("ordinal_2") or groups.get("ordinal_3") or ""
@@ -127,8 +129,11 @@ def _index(match: re.Match[str], shown: int) -> int:
         return -1
     if word == "top":
         return 0
-    number = _ORDINALS.get(word) or int(re.sub(r"\D", "", word))
-    # "the 0th one" is none of them, not the last.
+    return _place(_ORDINALS.get(word) or int(re.sub(r"\D", "", word)), shown)
+
+
+def _place(number: int, shown: int) -> int:
+    """Return the index of a position; "number 0" is none of them, not the last."""
     return number - 1 if number else shown
 
 

@@ -6,7 +6,7 @@ from worker.planning.catalog_labels import category_label
 from worker.planning.catalog_vocabulary import Vocabulary
 from worker.planning.thread_state import ThreadState
 
-_PREPOSITIONS = {"colour": "in ", "brand": "from ", "size": "in ", "audience": "for "}
+_PREPOSITIONS = {"colour": "in ", "brand": "from ", "size": "in size ", "audience": "for "}
 
 
 def describe(state: ThreadState, vocabulary: Vocabulary) -> str:
