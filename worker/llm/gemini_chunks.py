@@ -119,7 +119,9 @@ def _parts(candidate: dict[str, Any]) -> list[Any]:
 def _arguments(call: dict[str, Any]) -> dict[str, Any]:
     args = call.get("args")
     if args is not None and not isinstance(args, dict):
-        raise ModelError("protocol", f"function arguments are {type(args).__name__}, not an object")
+        raise ModelError(
+            "protocol", f"function arguments are {type(args).__name__}, not an object", retryable=True
+        )
     return args or {}
 
 

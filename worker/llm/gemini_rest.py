@@ -163,11 +163,7 @@ def _documents(body: bytes) -> list[bytes]:
 
 def _chunk(payload: bytes) -> dict[str, Any]:
     chunk = _load(payload)
-    if not isinstance(chunk, dict):
-        raise ModelError(
-            "protocol", f"a chunk of the model's stream is {type(chunk).__name__}, not an object"
-        )
-    return chunk
+    return chunk if isinstance(chunk, dict) else {}
 
 
 def _load(data: bytes) -> Any:

@@ -242,6 +242,12 @@ FAILURES: dict[str, tuple[Script, tuple[str, int | None, bool, float | None], in
         ("protocol", None, True, None),
         2,
     ),
+    "arguments that are no object": (
+        s.stream(s.sse(s.chunk({"functionCall": {"name": "execute_search", "args": "x"}}))),
+        ("protocol", None, True, None),
+        0,
+    ),
+    "event that is no object": (s.stream(HELLO, b"data: [1]\n\n"), ("incomplete", None, True, None), 2),
     "prompt blocked": (s.blocked_prompt(), ("blocked", None, False, None), 1),
     "stopped for safety": (s.stream(HELLO, s.finished("SAFETY")), ("blocked", None, False, None), 3),
     "malformed call": (
