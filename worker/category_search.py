@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -30,6 +31,7 @@ class CategoryHits:
     expansion: QueryExpansion
     hits: tuple[Hit, ...] = ()
     total_hits: int = 0
+    milliseconds: float = 0.0
     applied_filter: Filter | None = None
     dropped_filter: str | None = None
     error: Mapping[str, Any] | None = None
@@ -42,6 +44,7 @@ class CategoryHits:
             "confidence": round(self.expansion.confidence, 4),
             "hits": list(self.hits),
             "totalHits": self.total_hits,
+            "processingTimeMs": self.milliseconds,
             "appliedFilter": None if self.applied_filter is None else str(self.applied_filter),
         }
         if self.dropped_filter is not None:
@@ -66,6 +69,7 @@ async def search_category(
     """
     agent_filter, dropped = _agent_filter(expansion, description)
     applied = merge_filters(template.filter, agent_filter)
+    began = time.perf_counter()
     try:
         async with asyncio.timeout(timeout_seconds):
             result = await _search(search, caller, template, expansion, applied)
@@ -81,6 +85,7 @@ async def search_category(
         expansion=expansion,
         hits=result.hits,
         total_hits=result.total_hits,
+        milliseconds=round((time.perf_counter() - began) * 1000, 2),
         applied_filter=applied,
         dropped_filter=dropped,
     )
