@@ -23,8 +23,10 @@ def _nothing_to_report() -> Mapping[str, Any]:
 class EdgeServices:
     """What the edge of one process needs.
 
-    `demo` opens the account "demo" without a key, to this machine only. `readiness` adds its facts to
-    `/readyz`; a fact `"ready": False` answers 503. Without `office` there is no admin API.
+    `address_limit_per_minute` holds a flood back before any key is looked at; shoppers behind one address are
+    limited by their key's own rate. `demo` opens the account "demo" without a key, to this machine only.
+    `readiness` adds its facts to `/readyz`; a fact `"ready": False` answers 503. Without `office` there is no
+    admin API.
     """
 
     accounts: AccountDirectory
@@ -36,7 +38,7 @@ class EdgeServices:
     previewer: PromptPreviewer | None = None
     demo: bool = False
     rates: RateLimits = field(default_factory=RateLimits)
-    address_limit_per_minute: int = 6_000
+    address_limit_per_minute: int = 60_000
     search_timeout_seconds: float = 5.0
     readiness: Callable[[], Mapping[str, Any]] = _nothing_to_report
     now: Callable[[], float] = time.time

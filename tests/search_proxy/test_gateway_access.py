@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import time
 from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -208,6 +210,19 @@ async def test_a_derived_key_carries_its_filter_and_groups(edge: RunningEdge, ac
     assert worker.json()["groups"] == ["gold"]
     assert worker.json()["filter"] == "price:[* TO 50]"
     assert (await edge.client.get("/api/v1/admin/account", headers={"x-api-key": token})).status_code == 403
+
+
+async def test_a_merchant_s_server_derives_a_key_as_the_guide_says(edge: RunningEdge, acme: Shop) -> None:
+    """The guide's own code, run. Source: docs/accounts.md."""
+    guide = (Path(__file__).parents[2] / "docs" / "accounts.md").read_text()
+    code = guide.partition("```python\n")[2].partition("```")[0]
+    names: dict[str, Any] = {"SECRET_KEY": acme.secret}
+    exec(compile(code, "docs/accounts.md", "exec"), names)
+    token = names["derive"](acme.secret, expires=time.time() + 60, filter="price:[50 TO *]")
+    answer = await edge.client.post(
+        edge.url("store", "search"), json={"q": "shirt"}, headers={"x-api-key": token}
+    )
+    assert [hit["_id"] for hit in answer.json()["hits"]] == ["a2"]
 
 
 async def test_an_expired_derived_key_is_refused_also_when_it_was_good_before(
