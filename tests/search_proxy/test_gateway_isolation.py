@@ -138,7 +138,8 @@ _FORCED = parse_filter("owner:(mine) AND price:[* TO 100]")
 _PIECES = st.sampled_from(
     ["owner:(theirs)", "owner:theirs", "price:[* TO *]", "price:[200 TO 900]", "color:(red)", "color:(red\\)",
      " OR ", " AND ", "NOT ", "(", ")", "\\", "owner:(mine\\", "_id IN (red500, blue500)",
-     ") OR (owner:(theirs)", "owner CONTAINS (theirs)", " ", "x:1", "*:*", "'", '"', "--", "NOT (owner:(mine))", "price:[", "]"]
+     ") OR (owner:(theirs)", "owner CONTAINS (theirs)", " ", "x:1", "*:*", "'", '"', "--",
+     "NOT (owner:(mine))", "price:[", "]"]
 )  # fmt: skip
 
 
