@@ -131,7 +131,7 @@ class DynamoCalls:
             return self._client
 
 
-def open_client(target: DynamoTarget) -> Any:
+def open_client(target: DynamoTarget, *, attempt_seconds: float = _ATTEMPT_SECONDS) -> Any:
     """Return a boto3 client that never retries by itself; blocking, takes about 0.1 s."""
     client = boto3.session.Session().client(
         "dynamodb",
@@ -141,8 +141,8 @@ def open_client(target: DynamoTarget) -> Any:
         aws_secret_access_key=target.secret_access_key,
         config=Config(
             max_pool_connections=_THREADS,
-            connect_timeout=_ATTEMPT_SECONDS,
-            read_timeout=_ATTEMPT_SECONDS,
+            connect_timeout=attempt_seconds,
+            read_timeout=attempt_seconds,
             parameter_validation=False,
             retries={"total_max_attempts": 1, "mode": "standard"},
         ),

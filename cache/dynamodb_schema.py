@@ -15,6 +15,9 @@ from cache.dynamodb_calls import DynamoTarget, open_client
 SCOPE_INDEX = "by_scope"
 TTL_ATTRIBUTE = "expires_at"
 
+_ATTEMPT_SECONDS = 30.0
+"""Nobody's search waits for these calls."""
+
 
 def table_name(environment: str) -> str:
     """Return the table's name in an environment. Source: flow document, step 3."""
@@ -47,7 +50,7 @@ def table_definition(name: str) -> dict[str, Any]:
 
 def create_table(target: DynamoTarget) -> bool:
     """Create the table and switch its TTL on; return False where it was there. Blocks until it is active."""
-    client = open_client(target)
+    client = open_client(target, attempt_seconds=_ATTEMPT_SECONDS)
     try:
         made = _create(client, target.table_name)
         client.get_waiter("table_exists").wait(

@@ -51,7 +51,11 @@ async def open_cache(
             background_work(limit=config.max_background, grace_seconds=config.drain_seconds)
         )
         edge = _open_edge(config, redis, clock=clock, monotonic=monotonic)
-        flights = SingleFlight(background, _open_flights(config, redis, background))
+        flights = SingleFlight(
+            background,
+            _open_flights(config, redis, background),
+            budget_seconds=config.flight_budget_seconds,
+        )
         counters = CacheCounters()
         edge_calls: TierCalls[EdgeValue | None] = TierCalls(
             "edge",

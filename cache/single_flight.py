@@ -24,10 +24,6 @@ logger = logging.getLogger(__name__)
 Recheck = Callable[[], Awaitable[CacheEntry | None]]
 
 
-_SHARING_SECONDS = 0.05
-"""How long a caller waits for Redis to say who leads, and a leader for it to take the end of the flight."""
-
-
 class RemoteLead(Protocol):
     """The lead over every process, while it lasts."""
 
@@ -77,8 +73,9 @@ class Seat:
     leads: bool
     found: CacheEntry | None = None
     """The answer, where it was stored between this caller's lookup and its turn."""
-    shared: asyncio.Future[bool] | None = None
+    shared: asyncio.Future[bool]
     """Resolved when the other processes know how the flight has ended."""
+    budget_seconds: float
 
     async def publish(self, event: bytes) -> None:
         """Tell every follower; only for the leader. It waits for nobody."""
@@ -87,8 +84,7 @@ class Seat:
     async def finish(self) -> None:
         """Say that this was all; only for the leader, after the answer was stored."""
         self.log.finish()
-        if self.shared is not None:
-            await asyncio.wait((self.shared,), timeout=_SHARING_SECONDS)
+        await asyncio.wait((self.shared,), timeout=self.budget_seconds)
 
     def events(self) -> AsyncGenerator[bytes, None]:
         """Yield the leader's events from the first, each as it comes.
@@ -102,9 +98,12 @@ class Seat:
 class SingleFlight:
     """The flights of this process."""
 
-    def __init__(self, background: BackgroundWork, remote: RemoteFlights | None = None) -> None:
+    def __init__(
+        self, background: BackgroundWork, remote: RemoteFlights | None = None, *, budget_seconds: float
+    ) -> None:
         self._background = background
         self._remote = remote
+        self._budget_seconds = budget_seconds
         self._logs: dict[str, FlightLog] = {}
 
     def __len__(self) -> int:
@@ -116,17 +115,23 @@ class SingleFlight:
 
         `recheck` looks for an answer that a flight has stored since the caller looked.
         """
+        shared: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         following = self._logs.get(key)
         if following is not None:
-            yield Seat(log=following, leads=False)
+            yield Seat(log=following, leads=False, shared=shared, budget_seconds=self._budget_seconds)
             return
         log = self._logs[key] = FlightLog()
         leads = True
         try:
-            shared: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
             leads = await self._claim(key, log, shared)
             found = await recheck() if leads else None
-            yield Seat(log=log, leads=leads and found is None, found=found, shared=shared)
+            yield Seat(
+                log=log,
+                leads=leads and found is None,
+                found=found,
+                shared=shared,
+                budget_seconds=self._budget_seconds,
+            )
         finally:
             if leads:
                 self._forget(key, log)
@@ -139,7 +144,7 @@ class SingleFlight:
         ):
             shared.set_result(False)
             return True
-        await asyncio.wait((claimed,), timeout=_SHARING_SECONDS)
+        await asyncio.wait((claimed,), timeout=self._budget_seconds)
         if not claimed.done():
             # Too slow to wait for: this process leads its own flight, and shares it should the claim succeed.
             claimed.set_result(True)

@@ -250,7 +250,8 @@ async def test_a_leader_whose_redis_fails_on_the_way_still_finishes(
 async def test_a_silent_redis_holds_up_no_leader(tmp_path: Path, proxy: FaultProxy) -> None:
     """Claiming, telling and finishing return while Redis still says nothing."""
     proxy.fall_silent()
-    async with _behind(proxy, tmp_path, edge_budget_seconds=0.02) as cache, cache.single_flight(KEY) as seat:
+    quick = {"edge_budget_seconds": 0.02, "flight_budget_seconds": 0.02}
+    async with _behind(proxy, tmp_path, **quick) as cache, cache.single_flight(KEY) as seat:
         assert seat.leads
         await seat.publish(b"one")
         await seat.finish()

@@ -28,6 +28,7 @@ async def cache_process(
             data_dir=folder,
             edge_budget_seconds=GENEROUS_SECONDS,
             table_budget_seconds=GENEROUS_SECONDS,
+            flight_budget_seconds=GENEROUS_SECONDS,
             poll_seconds=3600,
             upkeep_seconds=3600,
             drain_seconds=1.0,
