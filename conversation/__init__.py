@@ -18,7 +18,7 @@ from conversation.errors import (
     StorageTimeout,
     StorageUnavailable,
 )
-from conversation.interaction import Interaction
+from conversation.interaction import Interaction, fitted_interaction
 from conversation.opening import ConversationConfig, open_conversations
 from conversation.policy import ConversationPolicy
 from conversation.storage import ConversationSummary
@@ -42,5 +42,6 @@ __all__ = [
     "StorageTimeout",
     "StorageUnavailable",
     "Turn",
+    "fitted_interaction",
     "open_conversations",
 ]

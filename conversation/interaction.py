@@ -6,7 +6,7 @@ Storage sees only the bytes; this file is the one place that knows their JSON:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +21,11 @@ MAX_PRODUCT_IDS = 200
 """Six categories of 30 hits and a page of plain ones."""
 
 MAX_CATEGORIES = 24
+
+MAX_QUERY_CHARACTERS = 1_000
+
+MAX_SUMMARY_CHARACTERS = 4_000
+"""The summary of a turn is what the model gets of it ten turns later; two pages are too much already."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +42,24 @@ class Interaction:
     state: Mapping[str, Any] = field(default_factory=dict)
     created_at: float = 0.0
     number: int = 0
+
+
+def fitted_interaction(
+    *,
+    query: str,
+    summary: str = "",
+    product_ids: Sequence[str] = (),
+    categories: Sequence[str] = (),
+    state: Mapping[str, Any] | None = None,
+) -> Interaction:
+    """Return a turn cut to its limits: the first products and categories, the beginning of the texts."""
+    return Interaction(
+        query=query[:MAX_QUERY_CHARACTERS],
+        summary=summary[:MAX_SUMMARY_CHARACTERS],
+        product_ids=tuple(product_ids[:MAX_PRODUCT_IDS]),
+        categories=tuple(categories[:MAX_CATEGORIES]),
+        state=state or {},
+    )
 
 
 def encode_interaction(interaction: Interaction) -> bytes:

@@ -17,6 +17,7 @@ from conversation import (
     Interaction,
     InteractionTooLarge,
     LeaseLost,
+    fitted_interaction,
     open_conversations,
 )
 from conversation.conversations import MAX_LISTED
@@ -365,6 +366,17 @@ async def test_a_turn_over_its_limits_is_refused(
         with pytest.raises(InteractionTooLarge, match=message):
             await turn.commit(interaction)
         assert (await turn.commit(Interaction(query="smaller"))).number == 1
+
+
+async def test_a_fitted_turn_is_within_its_limits(conversations: Conversations) -> None:
+    """A page of hundreds of hits is no reason to lose the turn: the first of them are kept."""
+    fitted = fitted_interaction(
+        query="q" * 5000, summary="s" * 9000, product_ids=["p"] * 600, categories=["c"] * 30, state={"a": 1}
+    )
+    async with conversations.turn("acme") as turn:
+        committed = await turn.commit(fitted)
+    assert (len(committed.query), len(committed.summary)) == (1000, 4000)
+    assert (len(committed.product_ids), len(committed.categories)) == (200, 24)
 
 
 async def test_committing_twice_is_one_turn(conversations: Conversations) -> None:

@@ -12,9 +12,18 @@ import resource
 import sys
 from pathlib import Path
 
-from conversation import ConversationConfig, ConversationError, Conversations, Interaction, open_conversations
+from conversation import (
+    ConversationConfig,
+    ConversationError,
+    ConversationPolicy,
+    Conversations,
+    Interaction,
+    LeaseLost,
+    open_conversations,
+)
 
 SHOPPERS_PER_CONVERSATION = 2
+LEASE_SECONDS = 0.5
 
 
 async def shop(conversations: Conversations, conversation_id: str, name: str) -> None:
@@ -27,6 +36,9 @@ async def shop(conversations: Conversations, conversation_id: str, name: str) ->
             async with conversations.turn("acme", conversation_id) as turn:
                 await turn.history()
                 committed = await turn.commit(Interaction(query=query, summary="s" * 400))
+        except LeaseLost:
+            # On a busy machine a lease may not be renewed in time; the turn was not acknowledged.
+            continue
         except ConversationError as error:
             report(f"refused {type(error).__name__}")
             return
@@ -40,7 +52,8 @@ def report(line: str) -> None:
 
 async def run(path: Path, name: str, ids: list[str]) -> None:
     """Let several shoppers of several conversations write at once."""
-    config = ConversationConfig(sqlite_path=path)
+    # A short lease, because the next process has to wait for those of a killed one.
+    config = ConversationConfig(sqlite_path=path, policy=ConversationPolicy(lease_seconds=LEASE_SECONDS))
     async with open_conversations(config) as conversations, asyncio.TaskGroup() as group:
         for place, conversation_id in enumerate(ids):
             for shopper in range(SHOPPERS_PER_CONVERSATION):

@@ -39,6 +39,9 @@ _KINDS_OF = {
 }
 """What a shopper who excludes the word does not want either."""
 
+_PROSE = word_set("down iron pine cork stone")
+"""Materials that descriptions also use as other words: "rolls down small"."""
+
 _TALK = word_set(
     """back before anymore requirement after all fine ones one colour color colours colors version versions
     instead else other others option options same different again okay ok yes no please hmm actually
@@ -190,7 +193,8 @@ def unwanted_filter(words: str, role: ConstraintRole, vocabulary: Vocabulary) ->
     kinds = tuple(dict.fromkeys(kind for word in spoken for kind in _KINDS_OF.get(singular(word), (word,))))
     parts: list[ContainsFilter] = []
     tags = tuple(name for name in ("tags",) if vocabulary.description.field(name) is not None)
-    for field in (*roles.materials, *tags, *roles.texts):
+    texts = roles.texts[:1] if roles.materials and _PROSE.intersection(spoken) else roles.texts
+    for field in (*roles.materials, *tags, *texts):
         values = vocabulary.value_words.get(field, frozenset())
         containing = [value for value in sorted(values) for kind in kinds if kind in value and len(kind) > 2]
         parts += [ContainsFilter(field, word) for word in dict.fromkeys((*kinds, *containing))]

@@ -24,11 +24,11 @@ from search_proxy.models import Hit, SortField
 from worker.planning.catalog_roles import Roles
 
 STATE_FORMAT = 1
-MAX_SHOWN = 60
-"""Products that can be spoken of as "the seventh": more than any page shows."""
+MAX_SHOWN = 36
+"""Products that can be spoken of as "the seventh": six categories of six; a state stays under 32 KB."""
 MAX_CONSTRAINTS = 24
 MAX_QUERY_CHARACTERS = 300
-MAX_ATTRIBUTES = 12
+MAX_ATTRIBUTES = 8
 
 ConstraintRole = Literal[
     "stock", "brand", "colour", "size", "material", "audience", "text", "product", "category"
@@ -196,12 +196,12 @@ def shown_product(hit: Hit, roles: Roles) -> ShownProduct:
     parent = hit.get("parentProductId")
     return ShownProduct(
         id=str(hit["_id"]),
-        title=str(hit.get("productTitle") or hit.get("variantTitle") or "")[:200],
+        title=str(hit.get("productTitle") or hit.get("variantTitle") or "")[:120],
         price=float(price) if isinstance(price, int | float) and not isinstance(price, bool) else None,
         parent=str(parent) if parent is not None else None,
         category=_first_value(hit, roles.categories),
         kind=_first_value(hit, roles.types),
-        attributes=tuple(dict.fromkeys(value.casefold()[:60] for value in values))[:MAX_ATTRIBUTES],
+        attributes=tuple(dict.fromkeys(value.casefold()[:40] for value in values))[:MAX_ATTRIBUTES],
     )
 
 

@@ -469,11 +469,11 @@ def test_a_state_that_cannot_be_read_is_an_empty_one(stored: dict[str, object]) 
 def test_a_thread_stays_small() -> None:
     """However long a conversation gets, its state fits into a turn."""
     state = THREAD
-    many = tuple(product(number, 10.0, "t" * 200, *("a" * 60,) * 12) for number in range(500))
+    many = tuple(product(number, 10.0, "t" * 120, *("a" * 40,) * 8) for number in range(500))
     for number in range(200):
         state = say(f"with pocket{number}, not polyester, no colour{number}", state).state.after_showing(many)
     assert len(state.shown) == MAX_SHOWN
-    assert len(json.dumps(state.to_json())) < 64 * 1024
+    assert len(json.dumps(state.to_json())) < 32 * 1024
 
 
 _WORDS = """
