@@ -48,21 +48,24 @@ def count_facet(
     Returns:
         `{"red": {"count": 5}}`, or for numbers `{"min", "max", "avg", "sum", "count"}`, one per range.
     """
-    columns = snapshot.columns(field.name)
-    products = snapshot.products if by_product and snapshot.has_variants else None
+    collapsed = by_product and snapshot.has_variants
     if field.kind == "number":
+        columns = snapshot.columns(field.name)
         rows, values = _numbers(columns, matched)
         if not field.ranges:
-            return _statistics(rows, values, products)
+            return _statistics(snapshot, rows, values, collapsed=collapsed)
         return {
-            range_name(bucket): _statistics(rows[inside], values[inside], products)
+            range_name(bucket): _statistics(snapshot, rows[inside], values[inside], collapsed=collapsed)
             for bucket in field.ranges
             for inside in [_inside(values, bucket)]
         }
-    counts = _text_counts(columns, matched, products)
-    sign = 1 if field.order == "asc" else -1
-    ordered = sorted(counts.items(), key=lambda entry: (sign * entry[1], entry[0]))
     limit = request.max_results if field.max_results is None else field.max_results
+    sign = 1 if field.order == "asc" else -1
+    counts = _value_counts(snapshot, field.name, matched, collapsed=collapsed)
+    best = _commonest(counts, sign, limit)
+    values_of = snapshot.columns(field.name)
+    named = [(_name(values_of, int(at)), int(counts[at])) for at in best]
+    ordered = sorted(named, key=lambda entry: (sign * entry[1], entry[0]))
     return {value: {"count": count} for value, count in ordered[:limit]}
 
 
@@ -94,25 +97,46 @@ def _check_ranges(field: FacetField) -> None:
             raise InvalidSearch(f"ranges of facet {field.name!r} overlap at {start!r}")
 
 
-def _text_counts(columns: FieldColumns, matched: Array, products: Array | None) -> dict[str, int]:
-    inside = matched[columns["text_rows"]]
-    codes = columns["text_codes"][inside].astype(np.int64)
-    distinct = columns.distinct_texts
-    if products is not None:
-        pairs = products[columns["text_rows"][inside]] * distinct + codes
-        codes = np.unique(pairs) % distinct if distinct else codes
-    elif len(columns["list_rows"]):
-        pairs = columns["text_rows"][inside].astype(np.int64) * distinct + codes
-        codes = np.unique(pairs) % distinct if distinct else codes
-    counts = np.bincount(codes, minlength=distinct)
-    found = {columns.text(int(code)): int(counts[code]) for code in np.flatnonzero(counts)}
-    for value, name in ((1, "true"), (0, "false")):
-        chosen = matched[columns["boolean_rows"]] & (columns["boolean_values"] == value)
-        rows = columns["boolean_rows"][chosen]
-        number = len(np.unique(rows if products is None else products[rows]))
-        if number:
-            found[name] = found.get(name, 0) + number
-    return found
+def _value_counts(snapshot: Snapshot, field: str, matched: Array, *, collapsed: bool) -> Array:
+    """Return how often each value occurs, by its code; `true` and `false` come behind the texts."""
+    rows, groups, codes = snapshot.derived(
+        ("groups", field, collapsed), lambda: _value_groups(snapshot, field, collapsed=collapsed)
+    )
+    seen = np.zeros(len(codes), bool)
+    seen[groups[matched[rows]]] = True
+    return np.bincount(codes[seen], minlength=snapshot.columns(field).distinct_texts + 2)
+
+
+def _value_groups(snapshot: Snapshot, field: str, *, collapsed: bool) -> tuple[Array, Array, Array]:
+    """Return the rows of all values, the group of each, and the code of each group.
+
+    A group is what counts once: a value of a product, or of a document that has it twice in a list.
+    """
+    columns = snapshot.columns(field)
+    width = columns.distinct_texts + 2
+    flags = np.where(columns["boolean_values"] == 1, width - 2, width - 1)
+    rows = np.concatenate([columns["text_rows"], columns["boolean_rows"]]).astype(np.int64)
+    codes = np.concatenate([columns["text_codes"].astype(np.int64), flags])
+    owners = snapshot.products[rows] if collapsed else rows
+    distinct, groups = np.unique(owners * width + codes, return_inverse=True)
+    return rows, groups, distinct % width
+
+
+def _commonest(counts: Array, sign: int, limit: int) -> Array:
+    """Return the codes that the first `limit` values by count are among, with all that equal the last."""
+    present = np.flatnonzero(counts)
+    if len(present) <= limit:
+        return present
+    keys = sign * counts[present]
+    last = np.partition(keys, limit - 1)[limit - 1]
+    best: Array = present[keys <= last]
+    return best
+
+
+def _name(columns: FieldColumns, code: int) -> str:
+    if code < columns.distinct_texts:
+        return columns.text(code)
+    return "true" if code == columns.distinct_texts else "false"
 
 
 def _numbers(columns: FieldColumns, matched: Array) -> tuple[Array, Array]:
@@ -131,15 +155,18 @@ def _inside(values: Array, bucket: FacetRange) -> Array:
     return inside
 
 
-def _statistics(rows: Array, values: Array, products: Array | None) -> dict[str, Any]:
+def _statistics(snapshot: Snapshot, rows: Array, values: Array, *, collapsed: bool) -> dict[str, Any]:
     if not len(rows):
         return {"count": 0}
-    if products is None:
-        count = len(np.unique(rows))
-    else:
+    if collapsed:
         # A product with several prices counts once, with the first of its matching variants.
-        _, first = np.unique(products[rows], return_index=True)
-        values, count = values[first], len(first)
+        products = snapshot.products[rows]
+        first = np.full(snapshot.product_count, -1)
+        first[products[::-1]] = np.arange(len(rows))[::-1]
+        values = values[first[first >= 0]]
+        count = len(values)
+    else:
+        count = len(np.unique(rows))
     total = float(values.sum())
     return {
         "min": float(values.min()),

@@ -17,9 +17,18 @@ from search_proxy.models import SortField
 MAX_SORT_FIELDS = 3
 
 
-def by_score(rows: Array, scores: Array) -> Array:
-    """Return the positions that put `rows` best first."""
-    return np.lexsort((rows, -scores))
+def by_score(rows: Array, scores: Array, depth: int) -> Array:
+    """Return the positions of the `depth` best of `rows`, best first, and of all that equal the last one.
+
+    Rows ascend; equal scores keep that order.
+    """
+    if depth < len(scores):
+        cut = np.partition(scores, len(scores) - depth)[len(scores) - depth]
+        chosen = np.flatnonzero(scores >= cut)
+    else:
+        chosen = np.arange(len(scores))
+    best: Array = chosen[np.argsort(-scores[chosen], kind="stable")]
+    return best
 
 
 def by_fields(snapshot: Snapshot, rows: Array, scores: Array | None, sort_by: Sequence[SortField]) -> Array:
@@ -44,10 +53,22 @@ def first_of_each_product(snapshot: Snapshot, ordered_rows: Array) -> Array:
     """Return the ordered rows with only the first row of every product."""
     if not snapshot.has_variants:
         return ordered_rows
-    _, first = np.unique(snapshot.products[ordered_rows], return_index=True)
-    first.sort()
-    collapsed: Array = ordered_rows[first]
+    products = snapshot.products[ordered_rows]
+    positions = np.arange(len(products))
+    first = np.empty(snapshot.product_count, np.int64)
+    # Of equal indices the last assignment stays, which in reverse is the first row.
+    first[products[::-1]] = positions[::-1]
+    collapsed: Array = ordered_rows[first[products] == positions]
     return collapsed
+
+
+def count_products(snapshot: Snapshot, rows: Array) -> int:
+    """Return how many products `rows` belong to."""
+    if not snapshot.has_variants:
+        return len(rows)
+    seen = np.zeros(snapshot.product_count, bool)
+    seen[snapshot.products[rows]] = True
+    return int(seen.sum())
 
 
 def _sort_values(snapshot: Snapshot, field: str, *, descending: bool) -> Array:

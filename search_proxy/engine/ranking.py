@@ -73,12 +73,16 @@ def rank_query(snapshot: Snapshot, query: str | None, lane: VectorLane | None) -
     serials, scores = snapshot.text.matches(product_query(snapshot.text, reading))
     rows, known = snapshot.rows_of_serials(serials)
     rows, scores = rows[known], scores[known]
-    order = np.argsort(rows, kind="stable")
+    score_of_row = np.zeros(snapshot.size, np.float32)
+    score_of_row[rows] = scores
+    matched = np.zeros(snapshot.size, bool)
+    matched[rows] = True
+    ascending = np.flatnonzero(matched)
     return Ranking(
         snapshot=snapshot,
         lane=lane,
         reading=reading,
-        text_rows=rows[order],
-        text_scores=scores[order],
+        text_rows=ascending,
+        text_scores=score_of_row[ascending],
         vector=None if lane is None else lane.query_vector(snapshot, query),
     )

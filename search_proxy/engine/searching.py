@@ -15,7 +15,13 @@ from search_proxy.engine.columns import Array
 from search_proxy.engine.explaining import explain_rows
 from search_proxy.engine.facets import check_facets, count_facet
 from search_proxy.engine.filtering import check_fields, rows_passing, without_terms
-from search_proxy.engine.ordering import MAX_SORT_FIELDS, by_fields, by_score, first_of_each_product
+from search_proxy.engine.ordering import (
+    MAX_SORT_FIELDS,
+    by_fields,
+    by_score,
+    count_products,
+    first_of_each_product,
+)
 from search_proxy.engine.postings import rows_of
 from search_proxy.engine.ranking import Ranking, rank_query
 from search_proxy.engine.snapshot import Snapshot
@@ -54,15 +60,10 @@ def search_snapshot(
     # A filter that nothing passes is answered from the postings alone; a model's filters often are such.
     ranking = rank_query(snapshot, request.q if passing else "", lane)
     rows, scores = ranking.within(_mask(snapshot, rows_of(passing)))
-    if request.sort_by:
-        order = by_fields(snapshot, rows, scores, request.sort_by)
-    else:
-        order = by_score(rows, scores) if scores is not None else np.arange(len(rows))
-    collapsed = first_of_each_product(snapshot, rows[order]) if request.collapse else rows[order]
-    page = collapsed[request.offset : request.offset + request.limit]
+    page = _page(snapshot, request, rows, scores)
     return SearchResult(
         hits=_hits(snapshot, request, page, _scores_of(page, rows, scores), ranking),
-        total_hits=len(collapsed),
+        total_hits=count_products(snapshot, rows) if request.collapse else len(rows),
         facets=_facets(snapshot, request, ranking, rows),
         query=request.q,
         limit=request.limit,
@@ -71,6 +72,21 @@ def search_snapshot(
         universe_size=len(passing),
         lanes=ranking.lanes,
     )
+
+
+def _page(snapshot: Snapshot, request: SearchRequest, rows: Array, scores: Array | None) -> Array:
+    """Return the rows of the page that was asked for; only as much is put in order as it takes."""
+    end = request.offset + request.limit
+    depth = end if request.collapse is False else 4 * end + 100
+    while True:
+        if request.sort_by:
+            ordered = rows[by_fields(snapshot, rows, scores, request.sort_by)]
+        else:
+            ordered = rows if scores is None else rows[by_score(rows, scores, depth)]
+        shown = first_of_each_product(snapshot, ordered) if request.collapse else ordered
+        if len(shown) >= end or len(ordered) == len(rows):
+            return shown[request.offset : end]
+        depth *= 8
 
 
 def _check(snapshot: Snapshot, request: SearchRequest) -> None:

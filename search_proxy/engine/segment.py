@@ -29,7 +29,7 @@ class Segment:
         self.name = folder.name
         self._layout: Mapping[str, Mapping[str, Sequence[int]]] = header["fields"]
         self._own: Mapping[str, tuple[str, int, int]] = header["own"]
-        self._data: Array = np.memmap(folder / _ARRAYS, dtype=np.uint8, mode="r")
+        self._data: Array = np.memmap(folder / _ARRAYS, dtype=np.uint8, mode="r").view(np.ndarray)
         self.serials = self._own_array("serials")
         self.text_hashes = self._own_array("text_hashes")
         self._body_offsets = self._own_array("body_offsets")

@@ -132,6 +132,11 @@ class Snapshot:
         return np.unique(numbers, return_inverse=True)[1]
 
     @cached_property
+    def product_count(self) -> int:
+        """Return how many products there are numbers for."""
+        return int(self.products.max()) + 1 if self.size else 0
+
+    @cached_property
     def has_variants(self) -> bool:
         """Return whether any product has more than one living document."""
         products = self.products[self.live]

@@ -44,9 +44,10 @@ class TextIndex:
         if not self._searcher.num_docs:
             return np.empty(0, np.uint64), np.empty(0, np.float32)
         found = self._searcher.search(query, self._searcher.num_docs, count=False).hits
+        if not found:
+            return np.empty(0, np.uint64), np.empty(0, np.float32)
         serials = self._searcher.fast_field_values(_SERIAL, [address for _, address in found])
-        scores = np.fromiter((score for score, _ in found), np.float32, len(found))
-        return np.asarray(serials, np.uint64), scores
+        return np.array(serials, np.uint64), np.array([score for score, _ in found], np.float32)
 
     def term(self, field: str, term: str) -> tantivy.Query:
         """Return the query of one term, as analysed, in one field."""

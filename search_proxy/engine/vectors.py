@@ -44,7 +44,9 @@ class VectorFile:
         check_model(folder, embedder)
         if self.length:
             shape = (self.length, embedder.dimension)
-            self.matrix: Array = np.memmap(self._folder / _MATRIX, np.float32, "r", shape=shape)
+            self.matrix: Array = np.memmap(self._folder / _MATRIX, np.float32, "r", shape=shape).view(
+                np.ndarray
+            )
             hashes = np.fromfile(self._folder / _HASHES, "<u8", self.length)
         else:
             self.matrix = np.empty((0, embedder.dimension), np.float32)
