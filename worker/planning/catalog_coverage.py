@@ -20,7 +20,7 @@ _MAX_PROSE_CHARACTERS = 1_500
 _SHORTEST_STEM = 4
 _LONG_STEM = 5
 _LONG_ENDING = r"\w{0,3}"
-_SHORT_ENDING = r"(?:e?s|ing|y)?"
+_SHORT_ENDING = r"(?:e?s|ing|ers?|ed|y|ies)?"
 
 
 def coverages(hits: Sequence[Hit], topic: str) -> list[float]:

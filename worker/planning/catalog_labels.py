@@ -105,6 +105,8 @@ def clip(label: str) -> str:
 def _capital(word: str, *, first: bool) -> str:
     if word.lower() in _ACRONYMS:
         return word.upper()
+    if "-" in word and word[0].isupper():
+        return "-".join(part[:1].upper() + part[1:] for part in word.split("-"))
     if any(character.isupper() for character in word):
         return word if not (word.isupper() and len(word) > 4 and word.isalpha()) else word.capitalize()
     if word in _SMALL and not first:

@@ -53,7 +53,8 @@ class SplitField:
 def split_fields(hits: Sequence[Hit], vocabulary: Vocabulary, taken: frozenset[str]) -> list[SplitField]:
     """Return the fields that divide the hits best, leaving out those that the query has already settled."""
     choices = {field.name for field in vocabulary.description.fields if is_choice(field)}
-    candidates = sorted(choices - taken - frozenset(vocabulary.roles.categories))
+    open_choices = choices - taken - frozenset(vocabulary.roles.categories)
+    candidates = sorted(name for name in open_choices if not _NOISE.search(plain_name(name)))
     found = [split for name in candidates if (split := _measure(name, hits, vocabulary.roles)) is not None]
     return sorted(found, key=lambda split: (-split.score, split.name))[:MAX_FIELDS]
 
@@ -134,8 +135,6 @@ def _measure(name: str, hits: Sequence[Hit], roles: Roles) -> SplitField | None:
 def _prior(name: str, roles: Roles) -> float:
     """Return how useful a field of that name is to a shopper, before looking at its values."""
     plain = plain_name(name)
-    if _NOISE.search(plain):
-        return 0.0
     if name in roles.types:
         return 2.0
     if name in roles.brands or name in roles.materials:
