@@ -1,0 +1,102 @@
+// Drives Chromium for the Python tests: one JSON command a line on stdin, one JSON answer a line on stdout.
+// Expressions run through the debugger, so that the page's own content policy stays in force while it is tested.
+import { readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { chromium } from "playwright-core";
+
+const FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  "--no-first-run",
+];
+const WATCH = `
+  window.__shift = 0;
+  window.__painted = [];
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.__shift += entry.value;
+  }).observe({ type: "layout-shift", buffered: true });
+`;
+
+const browser = await chromium.launch({ executablePath: process.argv[2], args: FLAGS });
+let context, page, debuggerSession, seen;
+
+const commands = {
+  async open({ url, width = 1280, height = 900, dark = false, calm = true, touch = false }) {
+    await context?.close();
+    context = await browser.newContext({
+      viewport: { width, height },
+      colorScheme: dark ? "dark" : "light",
+      reducedMotion: calm ? "reduce" : "no-preference",
+      hasTouch: touch,
+      locale: "en-US",
+    });
+    page = await context.newPage();
+    page.setDefaultTimeout(5000);
+    seen = { requests: [], errors: [], dialogs: [], bytes: 0 };
+    page.on("request", (request) => seen.requests.push(request.url()));
+    page.on("pageerror", (error) => seen.errors.push(String(error)));
+    page.on("console", (message) => message.type() === "error" && seen.errors.push(message.text()));
+    page.on("dialog", (dialog) => (seen.dialogs.push(dialog.message()), dialog.dismiss()));
+    debuggerSession = await context.newCDPSession(page);
+    await page.addInitScript(WATCH);
+    await page.goto(url, { waitUntil: "load" });
+  },
+  async js({ expression }) {
+    const { result, exceptionDetails } = await debuggerSession.send("Runtime.evaluate", {
+      expression,
+      awaitPromise: true,
+      returnByValue: true,
+      userGesture: true,
+      allowUnsafeEvalBlockedByCSP: true,
+    });
+    if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
+    return result.value;
+  },
+  async wait({ expression, seconds = 5 }) {
+    const until = performance.now() + seconds * 1000;
+    for (;;) {
+      const value = await commands.js({ expression }).catch((error) => (isGone(error) ? null : Promise.reject(error)));
+      if (value) return value;
+      if (performance.now() > until) throw new Error(`still not true: ${expression}`);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  },
+  click: ({ selector }) => page.click(selector),
+  fill: ({ selector, text }) => page.fill(selector, text),
+  press: ({ key }) => page.keyboard.press(key),
+  async back() {
+    await page.goBack({ waitUntil: "commit" });
+  },
+  async reload() {
+    await page.reload({ waitUntil: "load" });
+  },
+  async screenshot({ path }) {
+    await page.screenshot({ path });
+  },
+  seen: async () => seen,
+  async axe() {
+    await commands.js({ expression: readFileSync(new URL("../node_modules/axe-core/axe.min.js", import.meta.url), "utf8") });
+    const expression = `axe.run(document, { resultTypes: ["violations"] }).then((result) => result.violations.map(
+      (found) => ({ id: found.id, impact: found.impact, nodes: found.nodes.map((node) => node.html.slice(0, 160)) })))`;
+    return commands.js({ expression });
+  },
+};
+
+function isGone(error) {
+  return /context was destroyed|Cannot find context|navigat/i.test(String(error));
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, command, ...parameters } = JSON.parse(line);
+  let answer;
+  try {
+    answer = { id, value: (await commands[command](parameters)) ?? null };
+  } catch (error) {
+    answer = { id, error: String(error?.message ?? error) };
+  }
+  process.stdout.write(`${JSON.stringify(answer)}\n`);
+}
+await browser.close();

@@ -1,0 +1,259 @@
+"""The answer, drawn as its stream arrives."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.e2e.page.browser import Browser
+from tests.e2e.page.scripted_store import ScriptedRun, ScriptedStore
+from tests.e2e.page.wire import Q, begin, category, receipt, whole_answer
+
+SHELVES = ".shelf:not(.shelf-empty) h2"
+
+
+def _open(browser: Browser, store: ScriptedStore, path: str = Q, **options: object) -> ScriptedRun:
+    browser.open(f"{store.url}/{path}", **options)
+    return store.next_run()
+
+
+def test_first_hits_stand_on_the_page_while_nothing_else_has_come(
+    browser: Browser, store: ScriptedStore
+) -> None:
+    """Products are there at once; the places of the categories are kept. Source: storefront page."""
+    run = _open(browser, store)
+    begin(run, store)
+    titles = browser.wait(
+        "[...document.querySelectorAll('.best .card-link .card-title')].map((e) => e.textContent)"
+    )
+    assert titles[0] == store.products[0]["productTitle"]
+    assert browser.js("document.querySelectorAll('.shelf-empty').length") == 5
+    assert browser.js("document.querySelector('.summary').getAttribute('aria-busy')") == "true"
+
+
+def test_categories_fill_their_places_in_order_of_arrival(browser: Browser, store: ScriptedStore) -> None:
+    """One is drawn before the next has been sent."""
+    run = _open(browser, store)
+    begin(run, store)
+    run.delta(categoryHits=[category(store, "Puffer jackets")])
+    browser.wait("document.querySelectorAll('.shelf:not(.shelf-empty)').length === 1")
+    run.delta(categoryHits=[category(store, "Sleeping bags", 8)])
+    browser.wait("document.querySelectorAll('.shelf:not(.shelf-empty)').length === 2")
+    assert browser.texts(SHELVES) == ["Puffer jackets", "Sleeping bags"]
+    assert browser.js("document.querySelectorAll('.shelf-empty').length") == 3
+
+
+@pytest.mark.parametrize("width", [320, 768, 1280])
+def test_nothing_jumps_while_an_answer_arrives(browser: Browser, store: ScriptedStore, width: int) -> None:
+    """The whole stream shifts the layout by less than 0.05, at every width, and scrolls sideways at none."""
+    run = _open(browser, store, width=width, height=720)
+    whole_answer(run, store)
+    browser.wait("document.querySelector('.foot button')")
+    browser.js("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    assert browser.js("window.__shift") < 0.05
+    assert browser.js("document.documentElement.scrollWidth") <= width
+
+
+def test_a_product_link_of_the_summary_lights_up_its_card(browser: Browser, store: ScriptedStore) -> None:
+    """The card is scrolled to, focused and marked."""
+    run = _open(browser, store, height=600)
+    whole_answer(run, store)
+    browser.wait("document.querySelector('.foot button')")
+    target = store.products[3]["_id"]
+    assert browser.text(".summary") == "Start with the bag and perhaps warm socks."
+    browser.click(".summary .product-link")
+    browser.wait("document.querySelector('.card-lit')")
+    assert browser.js("document.querySelector('.card-lit').dataset.id") == target
+    assert browser.js("document.activeElement.closest('.card').dataset.id") == target
+
+
+def test_a_link_cut_anywhere_is_never_shown_half(browser: Browser, store: ScriptedStore) -> None:
+    """Character by character, no bracket of a link is ever visible; what is no link stays text."""
+    run = _open(browser, store)
+    begin(run, store)
+    text = "See [the bag](<p:x-1>), [a] and [b](c) or [more](<q:warm socks>) <b>now</b>."
+    for character in text:
+        run.delta(summary=character)
+        assert "](<" not in browser.js("document.querySelector('.summary').textContent")
+    run.end()
+    browser.wait("document.querySelector('.summary').getAttribute('aria-busy') === 'false'")
+    assert browser.text(".summary") == "See the bag, [a] and [b](c) or more <b>now</b>."
+    assert browser.js("[...document.querySelectorAll('.summary a')].map((a) => a.dataset.target)") == [
+        "x-1",
+        "warm socks",
+    ]
+
+
+def test_a_follow_up_link_and_a_chip_search_and_back_needs_no_second_answer(
+    browser: Browser, store: ScriptedStore
+) -> None:
+    """The address holds the query; going back shows the kept answer without asking a model again."""
+    run = _open(browser, store)
+    whole_answer(run, store)
+    browser.wait("document.querySelector('.foot button')")
+    assert browser.texts(".chips .chip") == ["down sleeping bags", "thermos flasks"]
+    browser.click(".summary .query-link")
+    second = store.next_run()
+    assert second.parameters["q"] == "merino hiking socks"
+    whole_answer(second, store)
+    browser.wait("location.search === '?q=merino+hiking+socks' && document.querySelector('.foot button')")
+    browser.back()
+    browser.wait("document.querySelector('h1.query').textContent.startsWith('something warm')")
+    assert browser.texts(SHELVES) == ["Sleeping bags", "Puffer jackets", "Winter boots"]
+    assert browser.js("document.getElementById('q').value") == "something warm for a winter camping trip"
+    assert store.runs_started == 2
+
+
+def test_a_category_that_failed_says_so_beside_its_siblings(browser: Browser, store: ScriptedStore) -> None:
+    """An error of one shelf is that shelf's."""
+    run = _open(browser, store)
+    begin(run, store)
+    broken: dict[str, Any] = {
+        "code": "search_failed",
+        "message": "no",
+        "stage": "category",
+        "retryable": True,
+    }
+    run.delta(categoryHits=[category(store, "Rugs", error=broken, hits=[], totalHits=0)])
+    run.delta(categoryHits=[category(store, "Boots")])
+    browser.wait("document.querySelectorAll('.shelf:not(.shelf-empty)').length === 2")
+    assert browser.texts(".shelf-note") == ["This shelf could not be searched just now."]
+
+
+@pytest.mark.parametrize("strategy", ["needs_clarification", "no_match"])
+def test_a_question_or_a_greeting_is_talk_and_never_no_results(
+    browser: Browser, store: ScriptedStore, strategy: str
+) -> None:
+    """The message stands alone; there is no grid, no empty shelf, no count. Source: storefront page."""
+    run = _open(browser, store, "?q=hello+there+my+friend")
+    run.send("init", {"categories": True, "summary": True})
+    run.delta(hits=[], totalHits=0, facets={})
+    run.delta(summary="Hello! Who is it for, and how cold will it be?")
+    run.delta(receipt=receipt(strategy=strategy))
+    run.end()
+    browser.wait("document.querySelector('.summary-talk')")
+    assert browser.texts(".status") == [""]
+    assert browser.texts(".card") == []
+    assert browser.texts(".shelf") == []
+    assert "0 " not in browser.js("document.querySelector('main').innerText")
+
+
+def test_nothing_found_is_said_in_words(browser: Browser, store: ScriptedStore) -> None:
+    """An empty answer without a message says what was looked for."""
+    run = _open(browser, store)
+    run.send("init", {"categories": True, "summary": True})
+    run.delta(hits=[], totalHits=0, facets={})
+    run.delta(receipt=receipt())
+    run.end()
+    browser.wait("document.querySelector('.status').textContent.startsWith('Nothing in the shop fits')")
+
+
+def test_an_error_in_the_stream_has_one_button_that_asks_again(
+    browser: Browser, store: ScriptedStore
+) -> None:
+    """What had arrived stays; the line is honest."""
+    run = _open(browser, store)
+    begin(run, store)
+    error = {"code": "upstream_failed", "message": "the model could not answer", "stage": "plan"}
+    run.delta(error={**error, "retryable": True})
+    run.delta(receipt=receipt(source="catalog"))
+    run.end()
+    browser.wait("document.querySelector('.foot button')")
+    assert browser.texts(".error p") == ["The model could not answer."]
+    assert len(browser.texts(".best .card")) >= 4
+    browser.click(".error button")
+    again = store.next_run()
+    whole_answer(again, store)
+    browser.wait("document.querySelector('.foot button') && !document.querySelector('.error p')")
+
+
+def test_a_refusal_before_the_stream_is_shown_with_its_reason(browser: Browser, store: ScriptedStore) -> None:
+    """A 429 tells the visitor what the server told us."""
+    store.refusal = (429, {"message": "too many questions; wait a moment", "code": "rate", "type": "t"})
+    browser.open(f"{store.url}/{Q}")
+    browser.wait("document.querySelector('.error button')")
+    assert browser.texts(".error p") == ["Too many questions; wait a moment."]
+
+
+def test_the_receipt_tells_source_stages_filters_and_tokens(browser: Browser, store: ScriptedStore) -> None:
+    """The drawer opens by a button and closes by Escape."""
+    run = _open(browser, store)
+    begin(run, store)
+    dropped: dict[str, Any] = {
+        "appliedFilter": "inStock:(true)",
+        "filterDropped": True,
+        "originalFilter": "color:(red)",
+    }
+    run.delta(categoryHits=[category(store, "Boots", **dropped)])
+    run.delta(receipt=receipt(warnings=["degraded: slow model"]))
+    run.end()
+    browser.click(".foot button")
+    shown = browser.text("dialog.drawer")
+    for said in ("A model planned", "p3", "900 input", "402 ms", "dropped: color:(red)", "slow model"):
+        assert said in shown
+    assert browser.js("document.querySelectorAll('dialog.drawer meter').length") == 3
+    browser.press("Escape")
+    browser.wait("!document.querySelector('dialog')")
+
+
+def test_a_cut_stream_goes_on_where_it_was(browser: Browser, store: ScriptedStore) -> None:
+    """The page resumes the same run; nothing is drawn twice and no second answer is asked for."""
+    run = _open(browser, store)
+    begin(run, store)
+    run.delta(summary="One, ")
+    browser.wait("document.querySelector('.summary').textContent === 'One, '")
+    run.cut()
+    run.delta(summary="two, ")
+    run.delta(categoryHits=[category(store, "Boots")])
+    browser.wait("document.querySelector('.summary').textContent === 'One, two, '")
+    run.cut()
+    run.delta(summary="three.")
+    run.delta(receipt=receipt())
+    run.end()
+    browser.wait("document.querySelector('.foot button')")
+    assert browser.text(".summary") == "One, two, three."
+    assert browser.texts(SHELVES) == ["Boots"]
+    assert (store.runs_started, run.readers) == (1, 3)
+
+
+def test_a_run_that_is_gone_ends_with_a_line_and_a_button(browser: Browser, store: ScriptedStore) -> None:
+    """A 204 on resuming is not asked again by itself; the visitor decides."""
+    run = _open(browser, store)
+    begin(run, store)
+    browser.wait("document.querySelector('.best .card-link')")
+    store.forgets_runs = True
+    run.cut()
+    browser.wait("document.querySelector('.error button')")
+    assert "no longer there" in browser.text(".error p")
+    assert store.runs_started == 1
+
+
+def test_scores_are_never_shown(browser: Browser, store: ScriptedStore) -> None:
+    """Neither a number nor null. Source: storefront page."""
+    run = _open(browser, store)
+    run.send("init", {"categories": True, "summary": False})
+    product = {**store.products[0], "_score": None}
+    run.delta(hits=[product, {**store.products[1], "_score": 0.123456}], totalHits=2)
+    browser.wait("document.querySelector('.best .card-link')")
+    shown = browser.js("document.querySelector('main').innerText")
+    assert "null" not in shown
+    assert "0.12" not in shown
+
+
+def test_every_request_goes_to_the_shop_and_nothing_is_an_error(
+    browser: Browser, store: ScriptedStore
+) -> None:
+    """No other host, no policy breach, no failed asset; the page weighs at most 120 KB."""
+    run = _open(browser, store)
+    whole_answer(run, store)
+    browser.wait("document.querySelector('.foot button')")
+    seen = browser.seen()
+    assert seen["errors"] == []
+    assert [url for url in seen["requests"] if not url.startswith(store.url + "/")] == []
+    sizes = browser.js(
+        "performance.getEntriesByType('resource').concat(performance.getEntriesByType('navigation'))"
+        ".filter((e) => !/[/](images|api)[/]/.test(e.name)).map((e) => e.encodedBodySize)"
+    )
+    assert sum(sizes) <= 120_000, json.dumps(sizes)

@@ -1,0 +1,148 @@
+"""The JavaScript client in Node, against a server whose stream the test writes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import socket
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.page.scripted_store import ScriptedStore
+from tests.e2e.page.wire import begin, receipt
+
+CASES = Path(__file__).with_name("client_cases.mjs")
+Start = Callable[..., "Case"]
+
+
+class Case:
+    """One case running in Node."""
+
+    def __init__(self, name: str, base_url: str) -> None:
+        self._process = subprocess.Popen(["node", str(CASES), name, base_url], stdout=subprocess.PIPE)
+
+    def result(self) -> Any:
+        """Return what the case printed when it has ended."""
+        out, _ = self._process.communicate(timeout=20)
+        assert self._process.returncode == 0
+        return json.loads(out)
+
+
+@pytest.fixture
+def start() -> Start:
+    """Return a function that starts a case."""
+    if shutil.which("node") is None:
+        pytest.skip("node is not installed")
+    return Case
+
+
+def test_events_arrive_typed_and_in_order_with_what_was_asked(store: ScriptedStore, start: Start) -> None:
+    """Parameters go out as the wire has them; every event has its id. Source: docs, wire format."""
+    case = start("collect", store.url)
+    run = store.next_run()
+    assert run.parameters == {
+        "q": "warm for winter camping",
+        "maxCategories": "3",
+        "searchSettings": '{"limit":5}',
+    }
+    run.send("init", {"categories": True, "summary": False})
+    run.delta(summary="ä€😀")
+    run.end()
+    assert case.result() == [
+        {"type": "init", "id": "run1-1", "data": {"categories": True, "summary": False}},
+        {"type": "delta", "id": "run1-2", "data": {"summary": "ä€😀"}},
+        {"type": "stream-end", "id": "run1-3", "data": {}},
+    ]
+
+
+def test_a_cut_connection_is_taken_up_after_the_last_event(store: ScriptedStore, start: Start) -> None:
+    """Nothing comes twice, nothing is missing, and no second run is asked for."""
+    case = start("collect", store.url)
+    run = store.next_run()
+    begin(run, store)
+    run.cut()
+    run.delta(summary="later")
+    run.cut()
+    run.delta(receipt=receipt())
+    run.end()
+    events = case.result()
+    ids = [event["id"] for event in events if event["type"] != "reconnecting"]
+    assert ids == [f"run1-{number}" for number in range(1, 7)]
+    assert {event["type"] for event in events} == {"init", "delta", "stream-end", "reconnecting"}
+    assert store.runs_started == 1
+
+
+def test_a_run_that_the_server_has_forgotten_is_an_error_value(store: ScriptedStore, start: Start) -> None:
+    """A 204 ends the stream and says that asking again may help."""
+    store.forgets_runs = True
+    case = start("collect", store.url)
+    run = store.next_run()
+    run.send("init", {"categories": True, "summary": True})
+    run.cut()
+    last = case.result()[-1]
+    assert (last["type"], last["error"]["code"], last["error"]["retryable"]) == ("error", "stream_lost", True)
+
+
+@pytest.mark.parametrize(("status", "retryable"), [(400, False), (404, False), (429, True), (502, True)])
+def test_a_refusal_is_an_error_value_with_the_servers_words(
+    store: ScriptedStore, start: Start, status: int, retryable: bool
+) -> None:
+    """The client throws nothing for what a server can answer."""
+    store.refusal = (status, {"message": "no", "code": "why", "type": "t", "link": None})
+    error = {"code": "why", "message": "no", "retryable": retryable, "status": status}
+    assert start("collect", store.url).result() == [{"type": "error", "error": error}]
+
+
+def test_a_server_that_is_not_there_is_an_error_value(start: Start) -> None:
+    """Nobody listens on the port."""
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        base_url = f"http://127.0.0.1:{closed.getsockname()[1]}"
+    (event,) = start("collect", base_url).result()
+    assert event["error"]["code"] == "connection_lost"
+
+
+def test_leaving_the_loop_and_aborting_end_the_request(store: ScriptedStore, start: Start) -> None:
+    """Node exits by itself, so no connection is left open."""
+    leaving = start("leaveEarly", store.url)
+    store.next_run().send("init", {"categories": True, "summary": True})
+    assert leaving.result() == "left"
+    aborting = start("abort", store.url)
+    store.next_run().send("init", {"categories": True, "summary": True})
+    assert aborting.result() == ["init"]
+
+
+def test_products_and_documents_answer_with_a_value_or_an_error(store: ScriptedStore, start: Start) -> None:
+    """`ok` tells which; a run that is not there is not stopped."""
+    found, documents, missing, stopped = start("products", store.url).result()
+    assert [hit["_id"] for hit in found["value"]["hits"]] == [p["_id"] for p in store.products[:2]]
+    assert documents["value"]["results"][0]["_found"] in (True, False)
+    assert (missing["ok"], missing["error"]["status"]) == (False, 404)
+    assert stopped is False
+
+
+def test_the_event_stream_reads_the_same_however_it_is_cut(start: Start) -> None:
+    """Every cut of one text, with all three line ends. Source: HTML standard, event streams."""
+    result = start("cutAnywhere", "").result()
+    assert result["different"] == []
+    assert result["whole"] == [
+        {"retry": 20},
+        {"event": "delta", "data": '{"a":"ä€😀"}', "id": "r-1"},
+        {"event": "message", "data": "one\ntwo", "id": "r-2"},
+        {"event": "message", "data": "", "id": ""},
+        {"event": "stream-end", "data": "{}", "id": ""},
+    ]
+
+
+def test_links_read_the_same_however_the_summary_is_cut(start: Start) -> None:
+    """Whole links are links; half, foreign and endless ones are text."""
+    result = start("linksCutAnywhere", "").result()
+    assert result["different"] == []
+    assert [(link["label"], link["kind"], link["target"]) for link in result["whole"]] == [
+        ("b", "p", "x"),
+        ("c [d", "q", "e f"),
+    ]
