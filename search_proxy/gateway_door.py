@@ -131,7 +131,8 @@ def _grant(edge: EdgeServices, asked: Asked, policy: PathPolicy, exchange: Excha
 
 @contextmanager
 def _within_limits(edge: EdgeServices, asked: Asked, grant: Grant) -> Iterator[None]:
-    key = grant.key_id or f"{grant.kind} {grant.account_id}"
+    # By kind as well: what shoppers do with derived keys must not use up the secret key that signed them.
+    key = f"{grant.kind} {grant.key_id or grant.account_id}"
     wait = edge.rates.delay(f"{key}|{address_bucket(asked.address)}", grant.per_address)
     if wait:
         raise too_many(wait, "from this address")

@@ -20,7 +20,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from search_proxy.accounts.account import Account
 from search_proxy.accounts.errors import AccountConflict, AccountRefused, StoreUnavailable
 from search_proxy.accounts.history import AuditEntry, PromptVersion
-from search_proxy.accounts.store import MAX_ACCOUNT_BYTES
+from search_proxy.accounts.store import MAX_ACCOUNT_BYTES, account_from, readable_accounts
 
 _ResultT = TypeVar("_ResultT")
 
@@ -86,7 +86,7 @@ class DynamoDBAccountStore:
         """Return the accounts written since `cursor` and the next cursor."""
 
         def read() -> tuple[Sequence[Account], int]:
-            changed: list[Account] = []
+            bodies: list[str] = []
             latest = cursor
             for page in self._client.get_paginator("query").paginate(
                 TableName=self._table,
@@ -99,15 +99,15 @@ class DynamoDBAccountStore:
             ):
                 for item in page["Items"]:
                     latest = max(latest, int(item["changed_at"]["N"]))
-                    changed.append(Account.model_validate_json(item["body"]["S"]))
-            return changed, latest
+                    bodies.append(item["body"]["S"])
+            return readable_accounts(bodies), latest
 
         return await self._run(read)
 
     async def read(self, account_id: str) -> Account | None:
         """Return the newest state of an account."""
         body = await self._run(lambda: self._item(account_id, "account"))
-        return Account.model_validate_json(body) if body else None
+        return account_from(body) if body else None
 
     async def write(self, account: Account, entry: AuditEntry, prompt: PromptVersion | None = None) -> None:
         """Write an account, its audit entry and a new prompt version, all of it or nothing."""

@@ -19,7 +19,7 @@ from typing import TypeVar
 from search_proxy.accounts.account import Account
 from search_proxy.accounts.errors import AccountConflict, AccountRefused, StoreUnavailable
 from search_proxy.accounts.history import AuditEntry, PromptVersion
-from search_proxy.accounts.store import MAX_ACCOUNT_BYTES
+from search_proxy.accounts.store import MAX_ACCOUNT_BYTES, account_from, readable_accounts
 
 _ResultT = TypeVar("_ResultT")
 
@@ -67,8 +67,7 @@ class SqliteAccountStore:
             rows = connection.execute(
                 "SELECT body, change FROM accounts WHERE change > ? ORDER BY change", (cursor,)
             ).fetchall()
-            accounts = [Account.model_validate_json(body) for body, _ in rows]
-            return accounts, rows[-1][1] if rows else cursor
+            return readable_accounts(body for body, _ in rows), rows[-1][1] if rows else cursor
 
         return await self._run(read)
 
@@ -79,7 +78,7 @@ class SqliteAccountStore:
             row = connection.execute(
                 "SELECT body FROM accounts WHERE account_id = ?", (account_id,)
             ).fetchone()
-            return Account.model_validate_json(row[0]) if row else None
+            return account_from(row[0]) if row else None
 
         return await self._run(read)
 

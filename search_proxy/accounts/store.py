@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
+from pydantic import ValidationError
+
 from search_proxy.accounts.account import Account
+from search_proxy.accounts.errors import StoreUnavailable
 from search_proxy.accounts.history import AuditEntry, PromptVersion
+
+logger = logging.getLogger(__name__)
 
 MAX_ACCOUNT_BYTES = 350_000
 """One account as JSON. DynamoDB refuses an item above 400 KB; every store keeps the same bound."""
@@ -50,3 +56,30 @@ class AccountStore(Protocol):
     async def audit(self, account_id: str, limit: int) -> Sequence[AuditEntry]:
         """Return the newest audit entries, the newest first."""
         ...
+
+
+def account_from(body: str) -> Account:
+    """Return the stored account in `body`.
+
+    Raises:
+        StoreUnavailable: This release cannot read it. A field that it does not know may be a restriction, so
+            guessing is no way out.
+    """
+    try:
+        return Account.model_validate_json(body)
+    except ValidationError as error:
+        places = ", ".join(
+            ".".join(map(str, one["loc"])) for one in error.errors(include_input=False, include_url=False)
+        )
+        raise StoreUnavailable(f"a stored account cannot be read by this release: {places}") from None
+
+
+def readable_accounts(bodies: Iterable[str]) -> list[Account]:
+    """Return the accounts that can be read; of another the last known state stays in use."""
+    accounts = []
+    for body in bodies:
+        try:
+            accounts.append(account_from(body))
+        except StoreUnavailable:
+            logger.exception("account_unreadable")
+    return accounts

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 import tracemalloc
 from typing import Any
 
@@ -10,8 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from search_proxy.accounts.account import KeyRights
+from search_proxy.accounts.derived_keys import DerivedClaims, derive
 from search_proxy.rate_limits import MAX_CALLERS, RateLimit, RateLimits, address_bucket
-from tests.search_proxy.accounts.running_edge import serve_edge, shop
+from tests.search_proxy.accounts.running_edge import Shop, key, serve_edge, shop
 
 pytestmark = pytest.mark.anyio
 
@@ -83,6 +86,24 @@ async def test_guessing_keys_is_limited_by_address() -> None:
             for number in range(12)
         ]
     assert statuses == [401] * 10 + [429] * 2
+
+
+async def test_derived_keys_do_not_use_up_the_secret_key_that_signed_them() -> None:
+    """Shoppers share a rate of their own."""
+    secret, token = key("secret", KeyRights(requests_per_minute=20))
+    account = shop("acme").account.model_copy(update={"keys": (secret,)})
+    derived = derive(token, DerivedClaims(expires=time.time() + 60))
+    async with serve_edge(
+        Shop(account=account, publishable="", secret=token), rates=RateLimits(clock=Clock())
+    ) as edge:
+        edge.backend.put("acme", "store", {"_id": "p"})
+        statuses = [
+            (
+                await edge.client.post(edge.url("store", "search"), json={}, headers={"x-api-key": used})
+            ).status_code
+            for used in [derived] * 6 + [token]
+        ]
+    assert statuses == [200] * 5 + [429, 200]
 
 
 async def test_a_key_has_a_bounded_number_of_requests_at_once() -> None:

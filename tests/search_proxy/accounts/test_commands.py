@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import re
+import shlex
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -158,3 +160,14 @@ async def test_a_refused_command_says_why_and_ends_with_one(
     capsys.readouterr()
     assert await run(served, *words) == 1
     assert capsys.readouterr().err.startswith(f"aisle: {message}")
+
+
+def test_every_command_in_the_merchant_s_guide_is_one() -> None:
+    """The guide is typed word for word. Source: docs/merchants.md."""
+    guide = (Path(__file__).parents[3] / "docs" / "merchants.md").read_text()
+    lines = re.findall(r"(?:^|`)aisle ((?:account|settings|prompt) [^`\n]+)", guide, re.MULTILINE)
+    assert len(lines) >= 15
+    parser = argparse.ArgumentParser(exit_on_error=False)
+    register(parser.add_subparsers(required=True))
+    for line in lines:
+        assert parser.parse_args(shlex.split(line)).run is not None

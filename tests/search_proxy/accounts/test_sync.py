@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -151,3 +152,33 @@ async def test_changes_made_at_once_in_two_processes_are_both_kept(tmp_path: Pat
             await one.administration.set_settings("acme", "index0", {}, actor="test", if_version=1)
     for store in stores:
         await store.close()
+
+
+async def test_an_account_of_a_newer_release_does_not_hold_the_others_up(tmp_path: Path) -> None:
+    """Its last known state stays in use, and nothing of it is guessed."""
+    path = tmp_path / "accounts.sqlite3"
+    store = await SqliteAccountStore.open(path)
+    async with open_office(store) as office:
+        await office.administration.create_account("acme", actor="test")
+        await office.administration.create_account("rival", actor="test")
+        with sqlite3.connect(path) as connection:
+            connection.execute(
+                "UPDATE accounts SET version = 9, change = 100,"
+                " body = json_set(body, '$.version', 9, '$.of_a_newer_release', 1) WHERE account_id = 'acme'"
+            )
+        connection.close()
+        other = await SqliteAccountStore.open(path)
+        async with open_office(other) as second:
+            await second.administration.set_settings(
+                "rival", "*", {"cached_query_percentage": 3}, actor="test"
+            )
+            assert second.directory.account("acme") is None
+        await office.sync.refresh()
+        assert office.directory.snapshot("rival", "store").settings.cached_query_percentage == 3
+        known = office.directory.account("acme")
+        assert known is not None
+        assert known.version == 1
+        with pytest.raises(StoreUnavailable, match="cannot be read by this release: of_a_newer_release"):
+            await office.administration.account("acme")
+        await other.close()
+    await store.close()
