@@ -18,9 +18,9 @@ from google.genai import errors, types
 
 from worker.llm.credentials import ApiKey
 from worker.llm.gemini_chunks import ChunkReader
-from worker.llm.gemini_errors import error_from_response
 from worker.llm.gemini_request import GeminiEndpoint
 from worker.llm.language_model import Finish, ModelError, ModelEvent, ModelRequest
+from worker.llm.sdk_errors import sdk_error
 from worker.llm.sdk_form import sdk_config, sdk_contents, wire_form
 from worker.llm.sdk_transport import OpenStream, SdkTransport, current_stream
 
@@ -62,7 +62,9 @@ async def open_gemini_sdk(
         stack.callback(client.close)
         stack.push_async_callback(client.aio.aclose)
         stack.push_async_callback(transport.aclose)
-        pumps = await stack.enter_async_context(asyncio.TaskGroup())
+        pumps = await asyncio.TaskGroup().__aenter__()
+        # The group is told of no exception, or it would wrap whatever the caller's block raises.
+        stack.push_async_callback(pumps.__aexit__, None, None, None)
         sdk = GeminiSdk(client, pumps)
         stack.callback(sdk.stop)
         yield sdk
@@ -121,7 +123,7 @@ class GeminiSdk:
             queue.put_nowait(error)
         except Exception as error:  # noqa: BLE001
             # A foreign library's failure is this one call's; it must not end the group of all calls.
-            queue.put_nowait(_translated(error))
+            queue.put_nowait(sdk_error(error))
         finally:
             await call.aclose()
 
@@ -157,19 +159,3 @@ def _transport(max_streams: int) -> SdkTransport:
 
 def _timeout() -> httpx2.Timeout:
     return httpx2.Timeout(_READ_SECONDS, connect=_CONNECT_SECONDS)
-
-
-def _translated(error: Exception) -> ModelError:
-    if isinstance(error, errors.APIError):
-        headers = getattr(error.response, "headers", None) or {}
-        return error_from_response(error.code, error.details, headers.get("Retry-After"))
-    if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout):
-        return ModelError("unavailable", "cannot connect to the model's server", retryable=True)
-    if isinstance(error, httpx2.TimeoutException | TimeoutError):
-        return ModelError("timeout", "the model's server did not answer in time", retryable=True)
-    if isinstance(error, httpx2.HTTPError):
-        return ModelError("disconnected", f"the connection broke: {type(error).__name__}", retryable=True)
-    if isinstance(error, ValueError):
-        return ModelError("protocol", "a chunk of the model's stream is not JSON", retryable=True)
-    logger.error("model_client_failed", exc_info=error)
-    return ModelError("protocol", f"the model's client failed: {type(error).__name__}", retryable=True)

@@ -23,9 +23,10 @@ class TokenBudget:
         self._tokens_per_day = tokens_per_day
         self._spent: OrderedDict[str, tuple[int, int]] = OrderedDict()
 
-    def allows(self, account_id: str) -> bool:
-        """Return whether the account has tokens left today."""
-        return self._tokens_per_day is None or self.spent_today(account_id) < self._tokens_per_day
+    def allows(self, account_id: str, own_limit: int | None = None) -> bool:
+        """Return whether the account has tokens left today, of its own limit and of everybody's."""
+        spent = self.spent_today(account_id)
+        return all(limit is None or spent < limit for limit in (self._tokens_per_day, own_limit))
 
     def spent_today(self, account_id: str) -> int:
         """Return how many tokens the account has spent today."""

@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 _DIMENSIONS = 8
+_NAMES = frozenset({"model", "role", "taskType"})
 
 
 def unary_answer(method: str, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
@@ -24,7 +25,7 @@ def unary_answer(method: str, body: dict[str, Any]) -> tuple[int, dict[str, Any]
 
 def _words(value: Any) -> list[str]:
     if isinstance(value, dict):
-        return [word for key, each in value.items() for word in (_words(each) if key != "model" else [])]
+        return [word for key, each in value.items() if key not in _NAMES for word in _words(each)]
     if isinstance(value, list):
         return [word for each in value for word in _words(each)]
     return value.split() if isinstance(value, str) else []

@@ -95,6 +95,14 @@ async def test_a_failed_warm_up_is_logged(
     assert [record.message for record in caplog.records] == ["model_warm_up_failed"]
 
 
+@pytest.mark.parametrize("name", sorted(CLIENTS))
+async def test_an_error_beside_an_open_client_stays_as_it_is(name: str, server: ScriptedGemini) -> None:
+    """A worker that fails to start says why, not that a group failed."""
+    with pytest.raises(KeyError):
+        async with CLIENTS[name](developer(server)):
+            raise KeyError("elsewhere")
+
+
 class StubToken:
     """Credentials as google-auth has them, with a token that expires when told."""
 

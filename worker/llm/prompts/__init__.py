@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib.resources import files
 
 _FENCE_BREAKERS = str.maketrans({"<": "‹", ">": "›"})
 
 
+@cache
 def read_prompt(name: str) -> str:
-    """Return the prompt of that name, as it stands in `worker/llm/prompts/{name}.md`."""
+    """Return the prompt of that name, as it stands in `worker/llm/prompts/{name}.md`; read once."""
     return files(__name__).joinpath(f"{name}.md").read_text(encoding="utf-8").strip()
 
 
