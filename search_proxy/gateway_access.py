@@ -17,6 +17,7 @@ from search_proxy.edge_services import EdgeServices
 from search_proxy.gateway_errors import Refusal
 from search_proxy.gateway_policy import PathPolicy
 
+_WANTED = frozenset({b"authorization", b"x-api-key", b"x-marqo-index-id", b"origin", b"host"})
 _KEY_PREFIXES = ("pk_", "sk_", "dk_")
 _CHALLENGE = {"www-authenticate": "Bearer"}
 _LONGEST_CREDENTIAL = 8_192
@@ -59,9 +60,6 @@ def read_asked(scope: Any) -> Asked:
         host=_text(found.get(b"host")) or "",
         address=client[0] if client else "",
     )
-
-
-_WANTED = frozenset({b"authorization", b"x-api-key", b"x-marqo-index-id", b"origin", b"host"})
 
 
 def granted(edge: EdgeServices, asked: Asked, policy: PathPolicy) -> Grant:

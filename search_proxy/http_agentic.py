@@ -19,6 +19,7 @@ from search_proxy.http_facts import FACTS_HEADER, SIGNATURE_HEADER, Facts, Facts
 
 _PASSED_ON = ("accept", "content-type", "last-event-id", "user-agent", "accept-language")
 _HOP_BY_HOP = frozenset({"connection", "keep-alive", "transfer-encoding", "upgrade", "date", "server"})
+_OURS = frozenset({FACTS_HEADER, SIGNATURE_HEADER})
 _TIMEOUT = httpx.Timeout(connect=2.0, write=10.0, read=45.0, pool=2.0)
 """A stream is never silent for longer than its ping; three missed ones are a dead worker."""
 
@@ -103,9 +104,6 @@ class SignedAgenticWorker:
         }
         kept = [(name, value) for name, value in scope["headers"] if name.decode() not in _OURS]
         await self._app({**scope, "state": state, "headers": kept}, receive, send)
-
-
-_OURS = frozenset({FACTS_HEADER, SIGNATURE_HEADER})
 
 
 def _target(scope: Any) -> str:

@@ -21,7 +21,7 @@ from search_proxy.accounts.errors import (
     AccountRefused,
 )
 from search_proxy.accounts.history import AuditEntry, PromptVersion
-from search_proxy.accounts.settings_schema import SettingsRefused, checked_settings, merged_settings
+from search_proxy.accounts.settings_schema import checked_settings, merged_settings
 from search_proxy.accounts.store import AccountStore
 from search_proxy.accounts.validation_messages import validation_message
 
@@ -242,6 +242,3 @@ def checked_account(model: Any, values: Mapping[str, Any]) -> Any:
         return model.model_validate(values)
     except ValidationError as error:
         raise AccountRefused(validation_message(error, model)) from error
-
-
-__all__ = ["AccountAdministration", "SettingsRefused", "check_scope", "checked_account", "with_settings"]
