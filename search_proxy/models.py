@@ -6,7 +6,7 @@ The HTTP faces translate to and from these values; every backend takes and retur
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from search_proxy.filters import Filter
@@ -134,6 +134,12 @@ class IndexDescription:
     def field(self, name: str) -> FieldInfo | None:
         """Return the field of that name, or None."""
         return next((field for field in self.fields if field.name == name), None)
+
+    def only(self, names: Sequence[str] | None) -> IndexDescription:
+        """Return the description with these fields alone; None keeps them all."""
+        if names is None:
+            return self
+        return replace(self, fields=tuple(field for field in self.fields if field.name in names))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -124,7 +124,7 @@ class AnswerStream:
                 request.caller,
                 request.category,
                 expansion,
-                request.description,
+                request.description.only(request.settings.agentic_config.filter_facets.fields),
                 timeout_seconds=self._services.settings.search_timeout_seconds,
             )
         answer.categories.append(found)

@@ -6,7 +6,7 @@ Only `bootstrap.py` calls this; without a key there is no client and the catalog
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 
@@ -18,6 +18,7 @@ from worker.llm.gemini_rest import open_gemini_rest
 from worker.llm.gemini_sdk import open_gemini_sdk
 from worker.llm.language_model import LanguageModel
 from worker.llm.token_budget import TokenBudget
+from worker.planning.account_planner import AccountPlanner
 from worker.planning.fallback_planner import GuardedModel, ResilientPlanner
 from worker.planning.model_planner import ModelPlanner, ModelPlannerConfig
 from worker.planning.planner import Planner
@@ -43,19 +44,19 @@ async def open_model_parts(
         model = await _open_model(settings, stack)
         budget = TokenBudget(time.time, settings.tokens_per_day)
         breakers: dict[str, CircuitBreaker] = {}
-        guarded: list[GuardedModel] = []
-        if model is not None:
-            for name in settings.model_chain():
-                breakers[name] = CircuitBreaker(time.monotonic)
-                config = ModelPlannerConfig(
-                    model=name, wire=settings.model_wire, deadlines=settings.deadlines()
-                )
-                planner = ModelPlanner(model, config, search.describe_index)
-                guarded.append(GuardedModel(planner=planner, breaker=breakers[name]))
-        resilient = ResilientPlanner(
-            guarded, catalog_planner, budget=budget, total_seconds=settings.model_total_seconds
-        )
-        yield ModelParts(model=model, planner=resilient, breakers=breakers, budget=budget)
+
+        def guarded(name: str, client: LanguageModel) -> GuardedModel:
+            config = ModelPlannerConfig(model=name, wire=settings.model_wire, deadlines=settings.deadlines())
+            breaker = breakers.setdefault(name, CircuitBreaker(time.monotonic))
+            return GuardedModel(planner=ModelPlanner(client, config, search.describe_index), breaker=breaker)
+
+        def chained(chain: Sequence[str]) -> Planner:
+            models = [] if model is None else [guarded(name, model) for name in chain]
+            total = settings.model_total_seconds
+            return ResilientPlanner(models, catalog_planner, budget=budget, total_seconds=total)
+
+        planner = AccountPlanner(chained, settings.model_chain())
+        yield ModelParts(model=model, planner=planner, breakers=breakers, budget=budget)
 
 
 async def _open_model(settings: Settings, stack: AsyncExitStack) -> LanguageModel | None:

@@ -114,7 +114,7 @@ class ResilientPlanner:
         if not self._models:
             trail.reason = "no_model"
             return None
-        if not self._budget.allows(account):
+        if not self._budget.allows(account, request.tokens_per_day):
             trail.reason = "budget_spent"
             trail.warnings.append("budget_spent")
             return None

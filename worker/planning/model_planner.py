@@ -66,7 +66,7 @@ class ModelPlanner:
         self._prompt = PlanPrompt(
             model=config.model, wire=config.wire, max_output_tokens=config.max_output_tokens
         )
-        self._contexts: OrderedDict[tuple[str, str, str], str] = OrderedDict()
+        self._contexts: OrderedDict[tuple[str, str, str, tuple[str, ...] | None], str] = OrderedDict()
 
     async def plan(self, request: PlanRequest, emit: Emit) -> PlanReport:
         """Push the plan's parts through `emit` and return how it went.
@@ -109,10 +109,12 @@ class ModelPlanner:
         except (SearchError, TimeoutError) as error:
             logger.warning("facet_context_failed", extra={"index": request.index, "error": repr(error)})
             return "", ("no_facet_context=1",)
-        key = (request.caller.account_id, description.index, description.generation)
+        allowed = request.filter_fields
+        key = (request.caller.account_id, description.index, description.generation, allowed)
         context = self._contexts.get(key)
         if context is None:
-            context = facet_context(description, max_tokens=self.config.max_facet_tokens)
+            shown = description.only(allowed)
+            context = facet_context(shown, max_tokens=self.config.max_facet_tokens)
             self._contexts[key] = context
             if len(self._contexts) > _REMEMBERED_CONTEXTS:
                 self._contexts.popitem(last=False)
