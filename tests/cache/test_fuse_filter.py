@@ -243,6 +243,7 @@ async def test_a_local_clock_that_jumps_ahead_skips_no_news(machine: _Machine) -
     await machine.two.filters.rebuild("acme", "shoes")
     await machine.two.feed.poll()
     machine.clock.advance(7200)
+    machine.two.filters.verdict(_key("any"))
     await machine.two.feed.poll()
     machine.clock.advance(-7200)
     await machine.one.write(_key("new"), machine.clock)
@@ -267,3 +268,22 @@ async def test_indexes_of_one_account_have_filters_of_their_own(machine: _Machin
     await machine.one.feed.poll()
     assert machine.one.filters.verdict(_key("a", "hats")) is FilterVerdict.ABSENT
     assert machine.one.filters.verdict(_key("a")) is not FilterVerdict.ABSENT
+
+
+async def test_a_filter_that_is_older_than_the_one_before_denies_nothing_that_it_lacks(
+    machine: _Machine,
+) -> None:
+    """Somebody restores yesterday's file: what was written since is read again before anything is denied."""
+    await machine.one.filters.rebuild("acme", "shoes")
+    yesterday = machine.files.read("acme#shoes")
+    machine.clock.advance(60)
+    await machine.one.write(_key("since"), machine.clock)
+    machine.clock.advance(86_000)
+    await machine.two.filters.rebuild("acme", "shoes")
+    await machine.two.feed.poll()
+    assert machine.two.filters.verdict(_key("since")) is FilterVerdict.PRESENT
+    machine.files.replace("acme#shoes", yesterday)
+    await machine.two.filters.refresh("acme#shoes")
+    assert machine.two.filters.verdict(_key("since")) is FilterVerdict.BEHIND
+    await machine.two.feed.poll()
+    assert machine.two.filters.verdict(_key("since")) is FilterVerdict.ADDED

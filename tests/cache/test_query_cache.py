@@ -172,6 +172,31 @@ async def test_a_pin_and_a_deletion_reach_other_processes_with_their_next_poll(t
         assert not (await two.lookup(KEY)).is_hit
 
 
+async def test_an_answer_that_a_pin_keeps_out_takes_the_old_one_with_it(tmp_path: Path) -> None:
+    """A process that learns of a pin by storing serves it at once, not after its next poll."""
+    clock = FakeClock()
+    async with cache_process(tmp_path, clock) as one, cache_process(tmp_path, clock) as two:
+        await two.store(KEY, b"model")
+        clock.advance(1)
+        await one.pin(KEY, b"approved")
+        assert (await two.store(KEY, b"model again")).table == "kept"
+        decision = await two.lookup(KEY)
+        assert decision.entry is not None
+        assert decision.entry.payload == b"approved"
+
+
+async def test_a_dropped_account_loses_its_small_values_everywhere(tmp_path: Path) -> None:
+    """Suggestions speak of the account's products too."""
+    clock = FakeClock()
+    async with cache_process(tmp_path, clock) as one, cache_process(tmp_path, clock) as two:
+        for cache in (one, two):
+            await cache.edge.put("acme", "suggestions", "p1", b"[]", SUGGESTION_TIMES)
+        await one.drop_account("acme")
+        await two.poll_changes()
+        assert await one.edge.get("acme", "suggestions", "p1") is None
+        assert await two.edge.get("acme", "suggestions", "p1") is None
+
+
 async def test_a_dropped_account_is_missed_at_once_here_and_with_the_next_poll_elsewhere(
     tmp_path: Path,
 ) -> None:

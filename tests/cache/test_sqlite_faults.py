@@ -53,10 +53,13 @@ async def test_a_full_disk_refuses_writes_and_still_reads(tmp_path: Path) -> Non
 
 
 async def test_a_full_disk_leaves_the_answer_at_the_edge(tmp_path: Path) -> None:
-    """The shopper's process serves it all the same, and says what happened."""
-    async with cache_process(tmp_path, sqlite_max_bytes=100_000) as cache:
+    """The shopper's process serves it all the same; after a minute the table is asked what it has instead."""
+    clock = FakeClock()
+    async with cache_process(tmp_path, clock, sqlite_max_bytes=100_000) as cache:
         assert await cache.store(KEY, bytes(300_000)) == StoreReport(table="error", edge="stored")
-        assert (await cache.lookup(KEY)).is_hit
+        assert (await cache.lookup(KEY)).reason == "hit"
+        clock.advance(61)
+        assert (await cache.lookup(KEY)).reason == "stale"
 
 
 async def test_a_file_that_is_no_database_is_a_miss_until_it_is_replaced(tmp_path: Path) -> None:
