@@ -13,12 +13,12 @@ import pytest
 from tests.support.scripted_gemini import ScriptedGemini
 from tests.support.scripted_gemini import scenarios as s
 from tests.worker.llm.clients import CLIENTS, KEY, asking, developer, outcome
-from worker.llm.credentials import VertexCredentials
 from worker.llm.gemini_request import GeminiEndpoint, vertex_endpoint
 from worker.llm.gemini_rest import open_gemini_rest
 from worker.llm.gemini_sdk import open_gemini_sdk
 from worker.llm.language_model import ModelError
 from worker.llm.sdk_transport import SdkTransport
+from worker.llm.vertex_credentials import VertexCredentials
 
 pytestmark = pytest.mark.anyio
 
