@@ -51,6 +51,9 @@ class OpenIndexes:
             raise IndexNotFound(index)
         folder = self._folder / account_id / index
         current = identity(folder)
+        if current is None:
+            self._forget(folder)
+            raise IndexNotFound(index)
         with self._lock:
             held = self._open.get(folder)
             if held is not None and held[0] == current:
@@ -67,6 +70,11 @@ class OpenIndexes:
             return []
         return sorted(path.name for path in folder.iterdir() if is_valid_name(path.name) and identity(path))
 
+    def _forget(self, folder: Path) -> None:
+        with self._lock:
+            self._open.pop(folder, None)
+            self._opening.pop(folder, None)
+
     def _reopen(self, folder: Path, index: str) -> Snapshot:
         with self._lock:
             held = self._open.get(folder)
@@ -75,8 +83,7 @@ class OpenIndexes:
         try:
             fresh = open_snapshot(folder)
         except FileNotFoundError as error:
-            with self._lock:
-                self._open.pop(folder, None)
+            self._forget(folder)
             raise IndexNotFound(index) from error
         with self._lock:
             self._open[folder] = fresh

@@ -60,6 +60,8 @@ def rank_query(snapshot: Snapshot, query: str | None, lane: VectorLane | None) -
             text_rows=np.flatnonzero(snapshot.live),
             text_scores=None,
         )
+    # Half of a surrogate pair is no text that could be in a document.
+    query = query.encode("utf-8", "replace").decode()
     reading = read_query(snapshot.text, query, snapshot.vocabulary, snapshot.synonyms)
     if not reading.concepts:
         nothing = np.empty(0, np.int64)

@@ -59,7 +59,8 @@ async def test_a_query_without_a_known_word_finds_nothing(backend: WritableBacke
 
 
 @pytest.mark.parametrize(
-    "query", ['"', "a:b AND (", "NOT", "+ - ~ ^2 [* TO", "\\", "tent*", "\x00", "🏕 tent", "x" * 10_000]
+    "query",
+    ['"', "a:b AND (", "NOT", "+ - ~ ^2 [* TO", "\\", "tent*", "\x00", "\ud800 tent", "🏕 tent", "x" * 10_000],
 )
 async def test_no_text_is_an_error(backend: WritableBackend, query: str) -> None:
     """What a shopper types is words, never syntax."""

@@ -72,7 +72,7 @@ def _passing(folder: Path, wanted: Filter) -> set[str]:
     return {snapshot.ids[row] for row in rows_of(rows_passing(snapshot, wanted))}
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(documents=_DOCUMENTS, filters=st.lists(_FILTERS, min_size=5, max_size=12))
 def test_every_filter_passes_exactly_the_documents_that_match(
     documents: list[dict[str, Any]], filters: list[Filter]

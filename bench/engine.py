@@ -1,0 +1,163 @@
+"""Measures the embedded engine: `make bench-engine`.
+
+Loading, opening and searching 43,000 made-up products (and loading the real electronics catalog, where it
+is), text only, with five facets, under filters of four selectivities, and with vectors of 384 numbers. The
+vectors are made up and the query's is given, so the hybrid figures leave out only the model itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import tempfile
+import time
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bench.engine_catalogs import icecat_products, made_up_products, made_up_queries
+from bench.table import Row, percentile, print_table
+from search_proxy.backends.embedded import open_embedded
+from search_proxy.engine.catalog_writer import add_documents
+from search_proxy.engine.embedding_run import embed_missing
+from search_proxy.engine.fusion import Fusion
+from search_proxy.engine.searching import search_snapshot
+from search_proxy.engine.snapshot import Snapshot, open_snapshot
+from search_proxy.engine.vector_lane import VectorLane
+from search_proxy.filters import parse_filter
+from search_proxy.models import FacetField, FacetsRequest, SearchRequest
+
+PRODUCTS = 43_000
+BATCH = 20_000
+QUERIES = 80
+ROUNDS = 2
+TOGETHER = 6
+DIMENSION = 384
+
+_FACETS = FacetsRequest(
+    fields=(
+        FacetField(name="brand", max_results=20),
+        FacetField(name="category", max_results=20),
+        FacetField(name="productCollections", kind="array", max_results=20),
+        FacetField(name="color", max_results=20),
+        FacetField(name="price", kind="number"),
+    )
+)
+_TREE = " OR ".join(f"(bucket:{at} OR bucket:[{at + 1} TO {at + 4}])" for at in range(0, 1_000, 10))
+_FILTERS = {
+    "0.1 %": "bucket:7",
+    "1 %": "bucket:[10 TO 19]",
+    "10 %": "bucket:[100 TO 199]",
+    "50 %": "bucket:[* TO 499]",
+    "50 %, 200 terms": _TREE,
+}
+
+
+class MadeUpEmbedder:
+    """Gives every text a direction of its own, without a model."""
+
+    model = "made-up"
+    dimension = DIMENSION
+
+    def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+        """Return one unit vector per text, the same for the same text."""
+        seeds = [zlib.crc32(text.encode()) for text in texts]
+        vectors = np.stack([np.random.default_rng(s).standard_normal(DIMENSION, np.float32) for s in seeds])
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        return vectors
+
+
+def main() -> None:
+    """Print one table."""
+    rows: list[Row] = []
+    with tempfile.TemporaryDirectory() as name:
+        data = Path(name)
+        folder = data / "indexes" / "bench" / "shop"
+        products = list(made_up_products(PRODUCTS))
+        rows.append(_loading(f"load {PRODUCTS:,} made-up products", folder, products))
+        if real := icecat_products():
+            rows.append(_loading(f"load {len(real):,} Icecat products", folder.with_name("icecat"), real))
+        opened = [_seconds(lambda: open_snapshot(folder)[1].row_by_id) for _ in range(5)]
+        rows.append(_row(f"open {PRODUCTS:,} products", opened))
+        _, snapshot = open_snapshot(folder)
+        rows.extend(_searching(snapshot, None, ""))
+        embedder = MadeUpEmbedder()
+        embed_missing(folder, embedder, lambda done, of: None)
+        rows.extend(_searching(snapshot, VectorLane(embedder, Fusion()), ", hybrid"))
+        rows.append(asyncio.run(_loop_pause(data, embedder)))
+    print_table("embedded engine", rows)
+
+
+def _loading(name: str, folder: Path, products: Sequence[dict[str, Any]]) -> Row:
+    started = time.perf_counter()
+    for start in range(0, len(products), BATCH):
+        add_documents(folder, products[start : start + BATCH])
+    return Row(name, f"{len(products) / (time.perf_counter() - started):,.0f}", "", "products/s")
+
+
+def _searching(snapshot: Snapshot, lane: VectorLane | None, suffix: str) -> list[Row]:
+    plain = [SearchRequest(index="shop", q=query) for query in made_up_queries(QUERIES)]
+    faceted = [replace(one, facets=_FACETS) for one in plain]
+    asked = {f"search{suffix}": plain, f"search{suffix}, 5 facets": faceted}
+    for share, text in _FILTERS.items():
+        wanted = parse_filter(text)
+        asked[f"search{suffix}, 5 facets, filter keeps {share}"] = [
+            replace(one, filter=wanted) for one in faceted
+        ]
+    return [_row(name, _measured(snapshot, requests, lane)) for name, requests in asked.items()]
+
+
+def _measured(snapshot: Snapshot, requests: Sequence[SearchRequest], lane: VectorLane | None) -> list[float]:
+    taken = []
+    for at in range(ROUNDS + 1):
+        for request in requests:
+            started = time.perf_counter()
+            search_snapshot(snapshot, request, lane)
+            if at:  # The first round warms up.
+                taken.append(time.perf_counter() - started)
+    return taken
+
+
+async def _loop_pause(data: Path, embedder: MadeUpEmbedder) -> Row:
+    """Return how long the event loop was kept from running while six searches ran at once, repeatedly."""
+    pauses: list[float] = []
+    async with open_embedded(data, embedder) as engine:
+        requests = [SearchRequest(index="shop", q=query, facets=_FACETS) for query in made_up_queries(60)]
+        for request in requests[:TOGETHER]:
+            await engine.search("bench", request)
+
+        async def watch() -> None:
+            while True:
+                before = time.perf_counter()
+                await asyncio.sleep(0)
+                pauses.append(time.perf_counter() - before)
+
+        async with asyncio.TaskGroup() as group:
+            watcher = group.create_task(watch(), name="watch")
+            for start in range(0, len(requests), TOGETHER):
+                async with asyncio.TaskGroup() as searches:
+                    for request in requests[start : start + TOGETHER]:
+                        searches.create_task(engine.search("bench", request), name="search")
+            watcher.cancel()
+    longest = f"{max(pauses) * 1000:.2f}"
+    return Row(f"longest pause of the event loop, {TOGETHER} hybrid searches at once", longest, "", "ms")
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+def _row(name: str, seconds: Sequence[float]) -> Row:
+    milliseconds = [taken * 1000 for taken in seconds]
+    return Row(name, f"{statistics.median(milliseconds):.2f}", f"{percentile(milliseconds, 99):.2f}", "ms")
+
+
+if __name__ == "__main__":
+    main()
