@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-BENCHES = ("engine", "stream")
+BENCHES = ("engine", "stream", "edge", "cache", "conversation", "model")
 
 
 def main() -> None:

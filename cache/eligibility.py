@@ -67,7 +67,10 @@ def why_not_stored(candidate: CacheCandidate) -> Ineligible | None:
 
 
 def session_bucket(account_id: str, session: str) -> int:
-    """Return 0 to 9,999 for a session, the same in every process and for ever."""
-    account, text = (part.encode(errors="surrogatepass") for part in (account_id, session))
-    digest = hashlib.blake2b(len(account).to_bytes(4, "big") + account + text, digest_size=8).digest()
-    return int.from_bytes(digest, "big") % _BUCKETS
+    """Return 0 to 9,999 for a session, the same in every process and for ever.
+
+    The first eight bytes, big-endian, of SHA-256 over `account_id`, a zero byte and `session`, modulo
+    10,000. Prompt versions are rolled out by the same rule, so that the two never disagree about a session.
+    """
+    text = f"{account_id}\x00{session}".encode(errors="surrogatepass")
+    return int.from_bytes(hashlib.sha256(text).digest()[:8], "big") % _BUCKETS

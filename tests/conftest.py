@@ -6,6 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.search_proxy.accounts.secret_watch import no_key_in_any_log_line
+
+__all__ = ["no_key_in_any_log_line"]
+
 _SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 

@@ -21,7 +21,9 @@ from worker.settings import Settings
 async def open_services(settings: Settings) -> AsyncIterator[Services]:
     """Open every part that `settings` asks for; on leaving, close them in reverse order."""
     async with AsyncExitStack() as stack:
-        office = await stack.enter_async_context(open_account_office(settings.data_dir, demo=settings.demo))
+        office = await stack.enter_async_context(
+            open_account_office(settings.data_dir, dynamodb=settings.accounts_place(), demo=settings.demo)
+        )
         backend = await stack.enter_async_context(open_embedded(settings.data_dir))
         search = SearchProxy(backend)
         catalog_planner = CatalogPlanner(search)

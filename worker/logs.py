@@ -9,6 +9,8 @@ from typing import Any
 
 import orjson
 
+from search_proxy.accounts.scrubbing import scrubbed
+
 _STANDARD = frozenset(logging.makeLogRecord({}).__dict__) | {
     "message",
     "asctime",
@@ -31,7 +33,7 @@ class JsonFormatter(logging.Formatter):
         line |= {name: value for name, value in record.__dict__.items() if name not in _STANDARD}
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
-        return orjson.dumps(line, default=str, option=orjson.OPT_NON_STR_KEYS).decode()
+        return scrubbed(orjson.dumps(line, default=str, option=orjson.OPT_NON_STR_KEYS).decode())
 
 
 def configure_logs(level: int = logging.INFO) -> None:

@@ -62,9 +62,9 @@ class AgenticRequest:
     session_id: str | None = None
 
     @property
-    def system_prompt(self) -> str | None:
-        """The base prompt with the merchant's part in it; None where there is no such part."""
-        return None if self.prompt.version == 0 else compile_prompt(read_prompt("base"), self.prompt.slots)
+    def system_prompt(self) -> str:
+        """The base prompt, the merchant's part in it, and the rules that nothing can change."""
+        return compile_prompt(read_prompt("base"), self.prompt.slots)
 
 
 def build_request(

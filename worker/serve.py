@@ -58,6 +58,7 @@ def serve(app: FastAPI, settings: Settings) -> None:
         log_config=None,
         access_log=False,
         server_header=False,
+        forwarded_allow_ips=settings.forwarded_allow_ips,
         timeout_graceful_shutdown=max(1, round(settings.shutdown_grace_seconds)),
         timeout_keep_alive=75,
         h11_max_incomplete_event_size=64 * 1024,

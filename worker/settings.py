@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from cache.config import CacheConfig, DynamoConfig
+from search_proxy.accounts.open_accounts import DynamoDBPlace
 from worker.llm.deadlines import Deadlines
 
 _ALIASES = {
@@ -27,6 +28,8 @@ class Settings(BaseModel):
 
     data_dir: Path = Path(".aisle")
     host: str = "127.0.0.1"
+    forwarded_allow_ips: str = "127.0.0.1"
+    """Proxies whose `X-Forwarded-For` is believed, separated by commas; `*` for all."""
     port: int = Field(default=8787, ge=0, le=65535)
     environment: str = "dev"
     demo: bool = False
@@ -50,6 +53,8 @@ class Settings(BaseModel):
     redis_url: SecretStr | None = None
     """Shares the edge cache, and later conversations, between machines."""
     cache_table: Literal["sqlite", "dynamodb"] = "sqlite"
+    accounts_table: str | None = None
+    """A DynamoDB table for accounts and settings; without one they are in SQLite under the data folder."""
     dynamodb_region: str = "us-east-1"
     dynamodb_endpoint_url: str | None = None
 
@@ -79,6 +84,14 @@ class Settings(BaseModel):
             redis_url=url,
             table=self.cache_table,
             dynamodb=DynamoConfig(region=self.dynamodb_region, endpoint_url=self.dynamodb_endpoint_url),
+        )
+
+    def accounts_place(self) -> DynamoDBPlace | None:
+        """Return where accounts are kept when not in SQLite."""
+        if self.accounts_table is None:
+            return None
+        return DynamoDBPlace(
+            table=self.accounts_table, region=self.dynamodb_region, endpoint_url=self.dynamodb_endpoint_url
         )
 
     def model_chain(self) -> tuple[str, ...]:

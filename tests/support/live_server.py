@@ -16,7 +16,7 @@ from worker.http_protocol import LongUrlProtocol
 @asynccontextmanager
 async def live_server(app: Any) -> AsyncIterator[str]:
     """Serve `app` over real HTTP and yield its base URL; on leaving, shut it down within a second."""
-    listener = socket.socket()
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.bind(("127.0.0.1", 0))
     config = uvicorn.Config(
         app, http=LongUrlProtocol, loop="none", log_config=None, access_log=False, timeout_graceful_shutdown=1
