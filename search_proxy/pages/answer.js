@@ -7,7 +7,8 @@ import { Shelves } from "./shelves.js";
 import { SummaryWriter } from "./summary.js";
 
 const SHELVES = 5;
-const FIRST_HITS = 12;
+/** As many as the widest grid shows in one row. */
+const FIRST_HITS = 6;
 const STATUS = {
   searching: "Looking through the shop…",
   thinking: "Sorting what fits…",

@@ -143,8 +143,14 @@ function takeFacets(facets) {
     for (const name of names) fields[name] = typeof facets[name]?.min === "number" ? { type: "number" } : {};
     facetFields = { fields };
   }
-  showFacets(side, facets, state, go);
-  filterButton.hidden = !side.querySelector(".facet-group");
+  // Products first: the filters are drawn after the frame that shows them.
+  const { signal } = current;
+  const draw = () => {
+    if (signal.aborted) return;
+    showFacets(side, facets, state, go);
+    filterButton.hidden = !side.querySelector(".facet-group");
+  };
+  requestAnimationFrame(() => setTimeout(draw));
 }
 
 function cardOptions() {

@@ -49,7 +49,7 @@ export function card(hit, { onopen, href, eager }) {
       "a",
       { class: "card-link", href: href(String(hit._id)), onclick: open },
       picture(hit, eager),
-      el("span", { class: "card-title", text: title }),
+      el("span", { class: "card-title", text: unbroken(title) }),
       el("span", { class: "card-variant", text: subtitle(hit) }),
       el(
         "span",
@@ -72,6 +72,11 @@ export function emptyCard() {
     el("span", { class: "card-variant" }),
     el("span", { class: "card-price" }),
   );
+}
+
+/** Keeps a number and its unit on one line. */
+function unbroken(text) {
+  return text.replace(/(\d) (°C|cm|mm|ml|kg|g|l|L|m)(?=\s|$|,)/g, "$1\u00a0$2");
 }
 
 function subtitle(hit) {

@@ -37,7 +37,7 @@ function choices(field, values, state, go) {
   const entries = Object.entries(values ?? {}).filter(([, value]) => typeof value?.count === "number");
   for (const value of chosen) if (!entries.some(([name]) => name === value)) entries.unshift([value, { count: 0 }]);
   if (entries.length < 2 && !chosen.length) return null;
-  const items = entries.map(([value, { count }]) => {
+  const item = ([value, { count }]) => {
     const change = () => go(toggled(state, field, value));
     return el(
       "li",
@@ -50,21 +50,23 @@ function choices(field, values, state, go) {
         el("span", { class: "facet-count", text: count.toLocaleString() }),
       ),
     );
-  });
-  const rest = items.slice(SHOWN);
+  };
+  const rest = entries.slice(SHOWN);
   return el(
     "fieldset",
     { class: "facet-group", "data-field": field },
     el("legend", { text: fieldName(field) }),
-    el("ul", {}, ...items.slice(0, SHOWN)),
-    rest.length > 0 &&
-      el(
-        "details",
-        { open: rest.some((item) => item.querySelector("input").checked) },
-        el("summary", { text: `${rest.length} more` }),
-        el("ul", {}, ...rest),
-      ),
+    el("ul", {}, ...entries.slice(0, SHOWN).map(item)),
+    rest.length > 0 && folded(rest, item, rest.some(([value]) => chosen.includes(value))),
   );
+}
+
+/** Long tails are built when somebody opens them. */
+function folded(rest, item, open) {
+  const list = el("ul");
+  const build = () => list.childElementCount || list.append(...rest.map(item));
+  if (open) build();
+  return el("details", { open, ontoggle: build }, el("summary", { text: `${rest.length} more` }), list);
 }
 
 function range(field, { min, max }, state, go) {

@@ -14,7 +14,6 @@ const FLAGS = [
 ];
 const WATCH = `
   window.__shift = 0;
-  window.__painted = [];
   new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.__shift += entry.value;
   }).observe({ type: "layout-shift", buffered: true });
@@ -24,13 +23,12 @@ const browser = await chromium.launch({ executablePath: process.argv[2], args: F
 let context, page, debuggerSession, seen;
 
 const commands = {
-  async open({ url, width = 1280, height = 900, dark = false, calm = true, touch = false }) {
+  async open({ url, width = 1280, height = 900, dark = false, calm = true, init }) {
     await context?.close();
     context = await browser.newContext({
       viewport: { width, height },
       colorScheme: dark ? "dark" : "light",
       reducedMotion: calm ? "reduce" : "no-preference",
-      hasTouch: touch,
       locale: "en-US",
     });
     page = await context.newPage();
@@ -42,6 +40,7 @@ const commands = {
     page.on("dialog", (dialog) => (seen.dialogs.push(dialog.message()), dialog.dismiss()));
     debuggerSession = await context.newCDPSession(page);
     await page.addInitScript(WATCH);
+    if (init) await page.addInitScript(init);
     await page.goto(url, { waitUntil: "load" });
   },
   async js({ expression }) {
