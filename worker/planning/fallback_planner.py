@@ -188,8 +188,8 @@ class ResilientPlanner:
         )
 
     async def _fill(self, request: PlanRequest, emitted: EmittedPlan, trail: _Trail) -> PlanReport:
-        wanted = trail.reason != "no_model"
-        if wanted:
+        degraded = trail.reason != "no_model"
+        if degraded:
             emitted.emit(PlanDegraded(reason=trail.reason))
         details = {"attempts": trail.attempts, "reason": trail.reason}
         try:
@@ -211,7 +211,7 @@ class ResilientPlanner:
             source=PlanSource.CATALOG,
             usage=_sum(trail.usage, report.usage),
             warnings=(*trail.warnings, *report.warnings),
-            complete=report.complete and not wanted,
+            complete=report.complete and not degraded,
             details={**report.details, **details},
         )
 

@@ -15,7 +15,7 @@ from search_proxy.errors import SearchUnavailable
 from search_proxy.models import IndexDescription
 from tests.support.scripted_gemini import Gate, ScriptedGemini
 from tests.support.scripted_gemini import scenarios as s
-from tests.worker.planning.scripted_planning import DESCRIPTION, HASTY, REQUEST, describe, model_planner
+from tests.worker.planning.scripted_planning import DESCRIPTION, HASTY, REQUEST, model_planner
 from worker.llm.prompts import read_prompt
 from worker.llm.search_tool import Wire
 from worker.planning.facet_context import facet_context
@@ -186,7 +186,8 @@ async def test_a_stalled_model_fails_at_its_deadline(stall: str, server: Scripte
     build, came = STALLS[stall]
     server.script(build(Gate("never")))
     events: list[PlanEvent] = []
-    async with model_planner(server, describe, deadlines=HASTY) as planner, asyncio.timeout(5):
+    deadlines = replace(HASTY, first_event_seconds=4.0) if came else HASTY
+    async with model_planner(server, deadlines=deadlines) as planner, asyncio.timeout(5):
         with pytest.raises(ModelPlanningFailed) as caught:
             await planner.plan(REQUEST, events.append)
         assert caught.value.error.kind == "timeout"
