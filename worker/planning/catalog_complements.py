@@ -10,10 +10,11 @@ from worker.planning.catalog_decision import Decision
 from worker.planning.catalog_groups import Group, hit_values
 from worker.planning.catalog_labels import category_label, money
 from worker.planning.catalog_roles import Roles
-from worker.planning.catalog_rows import MINIMUM_HITS
+from worker.planning.catalog_rows import MINIMUM_HITS, is_meant
 from worker.planning.catalog_words import words_of
 
 MAX_COMPLEMENTS = 4
+_MAX_VALUE_WORDS = 2
 _MAX_VALUE_WORDS = 2
 _CHEAP_PART = 3
 """The cheapest third is "the cheaper ones"."""
@@ -43,7 +44,11 @@ def complements(
             value = _common_value(lead.hits, fields, decision.topic)
             if value is not None:
                 found.append(f"{value} {thing}" if role == "brand" else f"{value.lower()} {thing}")
-    found += [category_label(group.value).lower() for group in groups[1:] if len(group.hits) >= MINIMUM_HITS]
+    found += [
+        category_label(group.value).lower()
+        for group in groups[1:]
+        if len(group.hits) >= MINIMUM_HITS and is_meant(group)
+    ]
     known = {label.casefold() for label in offered} | {decision.topic.casefold()}
     fresh = [text for text in dict.fromkeys(found) if text.casefold() not in known]
     return fresh[:MAX_COMPLEMENTS]
@@ -79,11 +84,8 @@ def _common_value(hits: Sequence[Hit], fields: Sequence[str], topic: str) -> str
         for hit in hits:
             counts.update(set(hit_values(hit, name)))
     for value, count in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
-        if (
-            count >= MINIMUM_HITS
-            and count < len(hits)
-            and not said & set(words_of(value))
-            and "," not in value
-        ):
+        words = words_of(value)
+        is_plain = len(words) <= _MAX_VALUE_WORDS and "," not in value and not any(map(str.isdigit, value))
+        if MINIMUM_HITS <= count < len(hits) and is_plain and not said & set(words):
             return value
     return None

@@ -19,7 +19,7 @@ from worker.planning.catalog_confidence import category_confidence, descending, 
 from worker.planning.catalog_decision import Decision, decide
 from worker.planning.catalog_groups import Group, group_counts, group_hits, in_group, is_named, with_named
 from worker.planning.catalog_roles import Roles
-from worker.planning.catalog_rows import MINIMUM_HITS, MINIMUM_SHARE, Row, category_rows
+from worker.planning.catalog_rows import MINIMUM_HITS, Row, category_rows, is_meant
 from worker.planning.catalog_search import CatalogSearch, Sample
 from worker.planning.catalog_splits import split_facets, split_fields, split_rows
 from worker.planning.catalog_vocabulary import Vocabulary
@@ -36,6 +36,10 @@ from worker.planning.plan import (
 
 MAX_ROWS = 6
 """Rows of one plan. Source: flow document, step 7."""
+ENOUGH_PARTS = 3
+ENOUGH_CATEGORIES = 4
+TAIL_CONFIDENCE = 0.38
+"""Where there are enough rows, one that is less likely than this only distracts."""
 MAX_VOCABULARIES = 64
 """Vocabularies kept; one belongs to an index's generation and to the rights that it was read with."""
 
@@ -106,6 +110,7 @@ async def _plan_rows(
     if limit and request.allow_filters and (not groups or groups[0].is_settled):
         parts = await _split(search, request, sample, groups[0] if groups else None, vocabulary, limit)
         rows = parts_and_others(parts, groups, roles, limit)
+    enough = ENOUGH_PARTS if rows else ENOUGH_CATEGORIES
     if not rows:
         rows = [
             (row, category_confidence(row.share, row.covered)) for row in category_rows(groups, roles, limit)
@@ -113,6 +118,8 @@ async def _plan_rows(
     confidences = descending([confidence for _, confidence in rows])
     offered: list[str] = []
     for (row, _), confidence in zip(rows, confidences, strict=True):
+        if len(offered) >= enough and confidence < TAIL_CONFIDENCE:
+            break
         expansion = _expansion(request, sample, row, confidence)
         wanted = merge_filters(sample.filter, row.filter) if request.allow_filters else None
         products = row.products if expansion.query == sample.query else None
@@ -149,7 +156,7 @@ def parts_and_others(
         return []
     lead = groups[0].share if groups else 0.5
     covered = groups[0].covered if groups else 1.0
-    strong = [group for group in groups[1:] if group.share >= MINIMUM_SHARE]
+    strong = [group for group in groups[1:] if is_meant(group)]
     others = category_rows(strong, roles, limit - 2) if strong and limit > 2 else []
     return [
         *((row, split_confidence(lead, row.share, covered)) for row in parts[: limit - len(others)]),
@@ -194,6 +201,15 @@ def fields_of(part: Filter | None) -> frozenset[str]:
     return frozenset((part.field,))
 
 
+def conjuncts(part: Filter | None) -> list[Filter]:
+    """Return the parts that a filter ANDs, so that none is said twice."""
+    if part is None:
+        return []
+    if isinstance(part, AndFilter):
+        return [*conjuncts(part.left), *conjuncts(part.right)]
+    return [part]
+
+
 def _decided(decision: Decision, request: PlanRequest) -> PlanDecision:
     rewritten = decision.topic if decision.topic and decision.topic != request.query else None
     return PlanDecision(strategy=decision.strategy, rewritten_query=rewritten, message=decision.message)
@@ -205,7 +221,7 @@ def _expansion(request: PlanRequest, sample: Sample, row: Row, confidence: float
     if not request.allow_filters:
         words = [word for word in row.label.lower().split() if word not in topic.split()]
         return QueryExpansion(query=" ".join((topic, *words)).strip(), label=row.label, confidence=confidence)
-    wanted = merge_filters(sample.filter, row.filter)
+    wanted = merge_filters(*dict.fromkeys((*conjuncts(sample.filter), *conjuncts(row.filter))))
     return QueryExpansion(
         query=topic or row.label.lower(),
         label=row.label,

@@ -18,9 +18,9 @@ from worker.planning.catalog_words import singular, words_of
 MINIMUM_HITS = 3
 """A row with fewer products is no choice."""
 MINIMUM_SHARE = 0.05
-FEW_ROWS = 3
+FEW_ROWS = 4
 MINIMUM_SHARE_OF_FEW = 0.03
-"""With fewer than three rows, weaker categories are let in: a sentence often has no single aim."""
+"""With fewer rows than that, weaker categories are let in: a sentence often has no single aim."""
 MINIMUM_COVERED = 0.3
 """Hits that cover less of the query only share a word with it: "shower head and valve" is no trumpet."""
 
@@ -44,10 +44,9 @@ class Row:
 
 def category_rows(groups: Sequence[Group], roles: Roles, limit: int) -> list[Row]:
     """Return one row per category that the hits speak for, the strongest first."""
-    meant = [group for group in groups if group.covered >= MINIMUM_COVERED]
-    strong = [group for group in meant if group.share >= MINIMUM_SHARE]
+    strong = [group for group in groups if is_meant(group)]
     if len(strong) < FEW_ROWS:
-        strong = [group for group in meant if group.share >= MINIMUM_SHARE_OF_FEW][:FEW_ROWS]
+        strong = [group for group in groups if is_meant(group, MINIMUM_SHARE_OF_FEW)][:FEW_ROWS]
     rows: list[Row] = []
     for group in strong:
         row = _row(group, roles)
@@ -56,6 +55,11 @@ def category_rows(groups: Sequence[Group], roles: Roles, limit: int) -> list[Row
         ):
             rows.append(row)
     return rows[:limit]
+
+
+def is_meant(group: Group, minimum_share: float = MINIMUM_SHARE) -> bool:
+    """Say whether enough of the hits, and hits that cover enough of the query, lie in a category."""
+    return group.share >= minimum_share and group.covered >= MINIMUM_COVERED
 
 
 def scoped(scope: Filter | None, own: Filter) -> Filter:
