@@ -26,9 +26,7 @@ _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
 
 def bitmap_of(rows: Array) -> BitMap:
     """Return the set of `rows`."""
-    packed = array.array("I")
-    packed.frombytes(np.ascontiguousarray(rows, np.uint32).tobytes())
-    return BitMap(packed)
+    return BitMap(array.array("I", np.asarray(rows, np.uint32).tobytes()))
 
 
 def rows_of(rows: BitMap) -> Array:
@@ -61,14 +59,18 @@ class FieldPostings:
                 if isinstance(number, int):
                     parts.append(self._integers_between(number, number))
         parts = [part for part in parts if len(part)]
-        return bitmap_of(np.concatenate(parts)) if parts else BitMap()
+        if not parts:
+            return BitMap()
+        return bitmap_of(parts[0] if len(parts) == 1 else np.concatenate(parts))
 
     def between(self, lower: int | float | None, upper: int | float | None) -> BitMap:
         """Return the rows where some number lies in the range, both ends included."""
         low = -math.inf if lower is None else lower
         high = math.inf if upper is None else upper
-        rows = np.concatenate([self._integers_between(low, high), self._floats_between(low, high)])
-        return bitmap_of(rows)
+        integers, floats = self._integers_between(low, high), self._floats_between(low, high)
+        if not len(integers) or not len(floats):
+            return bitmap_of(floats if len(floats) else integers)
+        return bitmap_of(np.concatenate([integers, floats]))
 
     def contains(self, wanted: str) -> BitMap:
         """Return the rows in whose texts every word of `wanted` occurs."""
@@ -120,6 +122,8 @@ class FieldPostings:
 
     def _integers_between(self, lower: int | float, upper: int | float) -> Array:
         values, rows = self._sorted_integers
+        if not len(values):
+            return rows
         low = _LOWEST if lower == -math.inf else math.ceil(lower) if lower != math.inf else _HIGHEST + 1
         high = _HIGHEST if upper == math.inf else math.floor(upper) if upper != -math.inf else _LOWEST - 1
         low, high = max(low, _LOWEST), min(high, _HIGHEST)
@@ -131,6 +135,8 @@ class FieldPostings:
 
     def _floats_between(self, lower: int | float, upper: int | float) -> Array:
         values, rows = self._sorted_floats
+        if not len(values):
+            return rows
         start = np.searchsorted(values, _float_at_least(lower), "left")
         found: Array = rows[start : np.searchsorted(values, -_float_at_least(-upper), "right")]
         return found

@@ -58,7 +58,8 @@ def search_snapshot(
     _check(snapshot, request)
     passing = rows_passing(snapshot, request.filter)
     # A filter that nothing passes is answered from the postings alone; a model's filters often are such.
-    ranking = rank_query(snapshot, request.q if passing else "", lane)
+    is_empty = not passing and not _has_wider_facets(request)
+    ranking = rank_query(snapshot, "" if is_empty else request.q, lane)
     rows, scores = ranking.within(_mask(snapshot, rows_of(passing)))
     page = _page(snapshot, request, rows, scores)
     return SearchResult(
@@ -87,6 +88,10 @@ def _page(snapshot: Snapshot, request: SearchRequest, rows: Array, scores: Array
         if len(shown) >= end or len(ordered) == len(rows):
             return shown[request.offset : end]
         depth *= 8
+
+
+def _has_wider_facets(request: SearchRequest) -> bool:
+    return request.facets is not None and any(field.exclude_terms for field in request.facets.fields)
 
 
 def _check(snapshot: Snapshot, request: SearchRequest) -> None:

@@ -139,6 +139,18 @@ async def test_an_excluded_term_widens_only_its_own_facet(backend: WritableBacke
     assert result.facets["inStock"] == {"false": {"count": 1}, "true": {"count": 1}}
 
 
+async def test_an_excluded_term_widens_its_facet_also_where_nothing_is_found(
+    backend: WritableBackend,
+) -> None:
+    """The way back from a choice that left nothing is shown."""
+    fields = [FacetField(name="color", exclude_terms=("color:blue",)), FacetField(name="inStock")]
+    result = await backend.search(
+        ACCOUNT, request("tent", filter_text="color:blue AND price:[* TO 100]", facets=fields)
+    )
+    assert (result.hits, result.total_hits) == ((), 0)
+    assert result.facets == {"color": {"Red": {"count": 1}, "green": {"count": 1}}, "inStock": {}}
+
+
 async def test_sorting_puts_missing_values_where_asked(backend: WritableBackend) -> None:
     """Missing goes last by default, in both directions."""
     cheapest = await backend.search(ACCOUNT, request(sort_by=[SortField(name="price", order="asc")]))
