@@ -7,7 +7,7 @@ only joins where the first gives fewer than three.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +17,7 @@ from search_proxy.models import FacetField, FacetRange, FacetsRequest, Hit
 from worker.planning.catalog_bands import PriceBand, band_name, facet_count
 from worker.planning.catalog_groups import hit_values, rank_weight
 from worker.planning.catalog_labels import category_label, clip, title_case, value_label
-from worker.planning.catalog_roles import Roles, is_choice, plain_name
+from worker.planning.catalog_roles import Roles, plain_name
 from worker.planning.catalog_rows import MINIMUM_HITS, Row, overlap, scoped, type_label
 from worker.planning.catalog_vocabulary import Vocabulary
 
@@ -52,9 +52,16 @@ class SplitField:
 
 def split_fields(hits: Sequence[Hit], vocabulary: Vocabulary, taken: frozenset[str]) -> list[SplitField]:
     """Return the fields that divide the hits best, leaving out those that the query has already settled."""
-    choices = {field.name for field in vocabulary.description.fields if is_choice(field)}
-    open_choices = choices - taken - frozenset(vocabulary.roles.categories)
-    candidates = sorted(name for name in open_choices if not _NOISE.search(plain_name(name)))
+    present = Counter(name for hit in hits for name in hit)
+    taken |= frozenset(vocabulary.roles.categories)
+    candidates = sorted(
+        name
+        for name, count in present.items()
+        if count >= _MIN_COVERAGE * len(hits)
+        and name in vocabulary.choices
+        and name not in taken
+        and not _NOISE.search(plain_name(name))
+    )
     found = [split for name in candidates if (split := _measure(name, hits, vocabulary.roles)) is not None]
     return sorted(found, key=lambda split: (-split.score, split.name))[:MAX_FIELDS]
 

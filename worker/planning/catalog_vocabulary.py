@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from search_proxy.models import IndexDescription
-from worker.planning.catalog_roles import Roles, read_roles
+from worker.planning.catalog_roles import Roles, is_choice, read_roles
 from worker.planning.catalog_words import singular, word_set, words_of
 
 MAX_VALUES_PER_FIELD = 2_000
@@ -37,12 +37,16 @@ class KnownValue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vocabulary:
-    """The values of an index by their words; `values` is keyed by field, then by singular words."""
+    """The values of an index by their words; `values` is keyed by field, then by singular words.
+
+    `choices` are the fields between whose values a shopper could choose.
+    """
 
     description: IndexDescription
     roles: Roles
     values: Mapping[str, Mapping[Words, KnownValue]] = field(default_factory=dict)
     value_words: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    choices: frozenset[str] = frozenset()
 
     def find(self, fields: tuple[str, ...], words: Words) -> KnownValue | None:
         """Return the value of one of the fields that reads as exactly these words."""
@@ -123,7 +127,10 @@ def learn_vocabulary(description: IndexDescription, facets: Mapping[str, Mapping
                         known[spoken] = found
         values[name] = known
         value_words[name] = frozenset(words_in_use)
-    return Vocabulary(description=description, roles=roles, values=values, value_words=value_words)
+    choices = frozenset(known.name for known in description.fields if is_choice(known))
+    return Vocabulary(
+        description=description, roles=roles, values=values, value_words=value_words, choices=choices
+    )
 
 
 def _count(facet: Any) -> int:
