@@ -7,6 +7,7 @@ The position in the feed moves with the times on the rows, so that a local clock
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
@@ -16,10 +17,15 @@ from cache.fuse_filter import OVERLAP_MS, FuseFilters
 from cache.query_table import DROPS_SCOPE, KeyChange, QueryTable
 
 POLL_SECONDS = 2.0
-ACTIVE_SECONDS = 600.0
-"""A scope that nobody has asked about for this long is not polled; its first lookup says "maybe"."""
+ACTIVE_SECONDS = 7200.0
+"""The edge's max age: a scope that was not asked about for this long has no edge copy left to let go.
 
-_MAX_POLLED = 256
+It is not polled; its first lookup says "maybe", and its position in the feed is kept.
+"""
+
+_MAX_POLLED = 1024
+"""At 2 ms a poll, a round is over before the news is too old."""
+
 _MAX_SEEN = 100_000
 
 
@@ -58,6 +64,7 @@ class ChangeFeed:
         self._monotonic = monotonic
         self._positions: dict[str, _Position] = {}
         self._own: dict[str, int] = {}
+        self._polling = asyncio.Lock()
 
     def note_own(self, key_text: str, written_at_ms: int) -> None:
         """Remember a write of this process, whose edge copy is the right one."""
@@ -71,9 +78,13 @@ class ChangeFeed:
         Raises:
             TierUnavailable: The table could not answer; the filters say "maybe" until it does.
         """
+        async with self._polling:
+            await self._poll()
+
+    async def _poll(self) -> None:
         await self._poll_drops()
         active = self._filters.active_scopes(ACTIVE_SECONDS)[:_MAX_POLLED]
-        for gone in self._positions.keys() - {DROPS_SCOPE, *active}:
+        for gone in self._positions.keys() - {DROPS_SCOPE, *self._filters.known_scopes()}:
             del self._positions[gone]
         for scope in active:
             await self._poll_scope(scope)

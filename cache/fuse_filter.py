@@ -10,7 +10,7 @@ import asyncio
 import logging
 import time
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 
@@ -102,6 +102,15 @@ class FuseFilters:
         scope.overlay_from_ms = min(scope.overlay_from_ms, from_ms)
         if scope.blob is not None and scope.overlay_from_ms <= scope.blob.covered_until_ms:
             scope.synced_at = at
+
+    def note_use(self, key: QueryKey) -> None:
+        """Keep the key's scope up to date, though its answer came from the edge."""
+        scope = self._scopes.get(key.scope) or self._new_scope(key.scope)
+        scope.touched_at = self._monotonic()
+
+    def known_scopes(self) -> Iterable[str]:
+        """Return every scope that has an overlay here."""
+        return self._scopes.keys()
 
     def active_scopes(self, within_seconds: float) -> list[str]:
         """Return the scopes asked about lately, the latest first."""

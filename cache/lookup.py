@@ -72,6 +72,7 @@ class TieredLookup:
         entry = await self._from_edge(key, expect, steps)
         if entry is not None:
             tier = "edge"
+            self._tiers.filter.note_use(key)
             if steps[-1].outcome == Outcome.STALE and self._leases.claim(key.text, REFRESH_LEASE_SECONDS):
                 self._tiers.background.start(self._refresh(key, expect, refresh), name="refresh")
         elif self._may_be_in_table(key, steps):

@@ -42,6 +42,10 @@ class MembershipFilter(Protocol):
         """Return what is known of a key; takes under a microsecond and never waits."""
         ...
 
+    def note_use(self, key: QueryKey) -> None:
+        """Note that a key's scope is in use, so that changes by other processes are followed."""
+        ...
+
     def add(self, key: QueryKey, *, written_at_ms: int) -> None:
         """Make a key known, before it is written to the table."""
         ...

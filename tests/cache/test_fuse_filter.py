@@ -287,3 +287,19 @@ async def test_a_filter_that_is_older_than_the_one_before_denies_nothing_that_it
     assert machine.two.filters.verdict(_key("since")) is FilterVerdict.BEHIND
     await machine.two.feed.poll()
     assert machine.two.filters.verdict(_key("since")) is FilterVerdict.ADDED
+
+
+async def test_what_was_written_while_a_scope_was_idle_is_read_before_anything_is_denied(
+    machine: _Machine,
+) -> None:
+    """The position in the feed is kept though the scope was not polled."""
+    await machine.two.filters.rebuild("acme", "shoes")
+    machine.two.filters.verdict(_key("any"))
+    await machine.two.feed.poll()
+    machine.clock.advance(4 * 3600)
+    await machine.one.write(_key("meanwhile"), machine.clock)
+    machine.clock.advance(4 * 3600)
+    await machine.two.feed.poll()
+    assert machine.two.filters.verdict(_key("meanwhile")) is FilterVerdict.BEHIND
+    await machine.two.feed.poll()
+    assert machine.two.filters.verdict(_key("meanwhile")) is FilterVerdict.ADDED

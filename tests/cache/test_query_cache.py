@@ -172,6 +172,26 @@ async def test_a_pin_and_a_deletion_reach_other_processes_with_their_next_poll(t
         assert not (await two.lookup(KEY)).is_hit
 
 
+async def test_a_pin_reaches_a_process_that_only_ever_hits_its_edge(tmp_path: Path) -> None:
+    """Edge hits keep their index up to date too, however long nobody has asked the filter."""
+    clock = FakeClock()
+    async with cache_process(tmp_path, clock) as one, cache_process(tmp_path, clock) as two:
+        times = EdgeTimes(fresh_seconds=86_400, max_age_seconds=86_400)
+        await two.store(KEY, b"model")
+        found = await two._tiers.edge.get(EdgeKey("acme", "query", KEY.text))
+        assert found is not None
+        await two._tiers.edge.put(EdgeKey("acme", "query", KEY.text), found.value, times)
+        for _ in range(10):
+            clock.advance(3600)
+            assert (await two.lookup(KEY)).tier == "edge"
+            await two.poll_changes()
+        await one.pin(KEY, b"approved")
+        await two.poll_changes()
+        decision = await two.lookup(KEY)
+        assert decision.entry is not None
+        assert decision.entry.payload == b"approved"
+
+
 async def test_an_answer_that_a_pin_keeps_out_takes_the_old_one_with_it(tmp_path: Path) -> None:
     """A process that learns of a pin by storing serves it at once, not after its next poll."""
     clock = FakeClock()
