@@ -200,6 +200,7 @@ function sameResults(a, b) {
 function closeFacets() {
   side.classList.remove("facets-open");
   filterButton.setAttribute("aria-expanded", "false");
+  filterButton.textContent = "Filter";
   filterButton.hidden = true;
 }
 
@@ -226,6 +227,9 @@ document.getElementById("home").addEventListener("click", (event) => {
 filterButton.addEventListener("click", () => {
   const open = side.classList.toggle("facets-open");
   filterButton.setAttribute("aria-expanded", String(open));
+  filterButton.textContent = open ? "Show results" : "Filter";
+  if (open) side.querySelector("input")?.focus({ preventScroll: true });
+  scrollTo({ top: 0, behavior: "instant" });
 });
 addEventListener("keydown", (event) => {
   if (event.key !== "/" || event.target.closest("input, select, textarea, dialog")) return;

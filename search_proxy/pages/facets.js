@@ -37,6 +37,8 @@ function choices(field, values, state, go) {
   const entries = Object.entries(values ?? {}).filter(([, value]) => typeof value?.count === "number");
   for (const value of chosen) if (!entries.some(([name]) => name === value)) entries.unshift([value, { count: 0 }]);
   if (entries.length < 2 && !chosen.length) return null;
+  // What is chosen stands first, so that it can be seen and taken back.
+  entries.sort(([a], [b]) => Number(chosen.includes(b)) - Number(chosen.includes(a)));
   const item = ([value, { count }]) => {
     const change = () => go(toggled(state, field, value));
     return el(
@@ -57,16 +59,15 @@ function choices(field, values, state, go) {
     { class: "facet-group", "data-field": field },
     el("legend", { text: fieldName(field) }),
     el("ul", {}, ...entries.slice(0, SHOWN).map(item)),
-    rest.length > 0 && folded(rest, item, rest.some(([value]) => chosen.includes(value))),
+    rest.length > 0 && folded(rest, item),
   );
 }
 
 /** Long tails are built when somebody opens them. */
-function folded(rest, item, open) {
+function folded(rest, item) {
   const list = el("ul");
   const build = () => list.childElementCount || list.append(...rest.map(item));
-  if (open) build();
-  return el("details", { open, ontoggle: build }, el("summary", { text: `${rest.length} more` }), list);
+  return el("details", { ontoggle: build }, el("summary", { text: `${rest.length} more` }), list);
 }
 
 function range(field, { min, max }, state, go) {

@@ -39,7 +39,7 @@ export class Shelves {
       event.preventDefault();
       onlist(item);
     };
-    const all = item.totalHits > hits.length ? `See all ${item.totalHits.toLocaleString()}` : "See all";
+    const all = `See all ${Number(item.totalHits).toLocaleString()}`;
     const failed = item.error && el("p", { class: "shelf-note", text: "This shelf could not be searched just now." });
     const none = !item.error && !hits.length && el("p", { class: "shelf-note", text: "Nothing here at the moment." });
     return el(
@@ -51,7 +51,7 @@ export class Shelves {
         el("h2", { id }, el("a", { href: listHref(item), onclick: open, text: item.category })),
         item.filterDropped &&
           el("span", { class: "shelf-hint", title: item.originalFilter ?? "", text: "a little wider than asked" }),
-        hits.length > 0 && el("a", { class: "see-all", href: listHref(item), onclick: open, "aria-label": `${all}: ${item.category}`, text: all }),
+        item.totalHits > hits.length && el("a", { class: "see-all", href: listHref(item), onclick: open, "aria-label": `${all}: ${item.category}`, text: all }),
       ),
       failed || none || el("ul", { class: "row", tabindex: "-1" }, ...hits.map((hit) => card(hit, cards))),
     );

@@ -81,7 +81,9 @@ def compose(dice: Dice, shop_range: Range, kind: Kind, brand: Brand, model: str)
         quality=quality,
         tags=_distinct(kind.tags + grade.tags + material.tags),
         occasions=occasions,
-        colors=tuple(dice.some(material.colors or kind.colors, dice.whole(1, shop_range.colors_per_product))),
+        colors=tuple(
+            dice.drawn(material.colors or kind.colors, dice.whole(1, shop_range.colors_per_product))
+        ),
         sizes=_sizes(dice, kind, gender),
     )
 

@@ -32,9 +32,15 @@ class Dice:
 
     def some(self, options: Sequence[T], count: int) -> list[T]:
         """Return up to `count` different options, in the order of the options."""
-        left = list(range(len(options)))
-        chosen = [left.pop(int(self.unit() * len(left))) for _ in range(min(count, len(options)))]
-        return [options[position] for position in sorted(chosen)]
+        return [options[position] for position in sorted(self._places(len(options), count))]
+
+    def drawn(self, options: Sequence[T], count: int) -> list[T]:
+        """Return up to `count` different options, in the order in which they were drawn."""
+        return [options[position] for position in self._places(len(options), count)]
+
+    def _places(self, of: int, count: int) -> list[int]:
+        left = list(range(of))
+        return [left.pop(int(self.unit() * len(left))) for _ in range(min(count, of))]
 
     def whole(self, low: int, high: int) -> int:
         """Return a whole number from `low` to `high`, both included."""

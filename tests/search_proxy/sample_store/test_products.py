@@ -168,6 +168,7 @@ def test_a_description_says_what_the_attributes_say(products: list[dict[str, Any
         r"[{}]",
         r"\b[Aa] (?!one)[aeio]\w+",
         r"\b[Aa]n (?!hour)[bcdfghjklmnpqrstvwxyz]\w+",
+        r"\b[Aa] (8|11|18)\d*\b",
         r"\bNone\b",
         r"  ",
         r" [,.;:]",

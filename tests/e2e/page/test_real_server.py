@@ -1,0 +1,43 @@
+"""The page over a real demo server: the sample store, the catalog planner, nothing scripted."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.page.browser import Browser
+from tests.e2e.page.wire import Q
+from tests.support.server_process import server_process
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_the_demo_answers_with_shelves_pictures_and_a_list_that_can_be_narrowed(
+    browser: Browser, tmp_path: Path
+) -> None:
+    """What `aisle demo` prints an address for works in a browser, from question to product."""
+    async with asyncio.timeout(90), server_process(tmp_path, "demo") as server:
+        await asyncio.to_thread(_walk_through, browser, server.url)
+
+
+def _walk_through(browser: Browser, url: str) -> None:
+    browser.open(f"{url}/{Q}")
+    browser.wait("document.querySelector('.foot button')", 20)
+    assert browser.texts(".error") == []
+    assert len(browser.texts(".shelf:not(.shelf-empty) h2")) >= 1
+    assert browser.wait("[...document.querySelectorAll('.best img')].every((i) => i.naturalWidth > 0)")
+    browser.click(".best .see-all")
+    browser.wait("document.querySelectorAll('.grid .card-link').length === 24")
+    before = browser.text(".status")
+    browser.wait("document.querySelector('.facet input')")
+    browser.js("document.querySelector('.facet input').click()")
+    browser.wait(f"document.querySelector('.status')?.textContent.match(/\\d/) && {_status_is_not(before)}")
+    browser.click(".grid .card-link")
+    browser.wait("document.querySelector('.variants, .product-description')")
+    assert browser.seen()["errors"] == []
+
+
+def _status_is_not(text: str) -> str:
+    return f"document.querySelector('.status').textContent !== {text!r}"
