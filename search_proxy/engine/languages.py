@@ -32,6 +32,16 @@ STEMMERS: Mapping[str, str] = {
 _LONGEST_TERM_BYTES = 80
 
 
+def stop_words(language: str) -> tantivy.TextAnalyzer:
+    """Return an analysis that leaves nothing of a word that only joins others: `for`, `the`, `und`."""
+    return (
+        tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
+        .filter(tantivy.Filter.lowercase())
+        .filter(tantivy.Filter.stopword(STEMMERS[language]))
+        .build()
+    )
+
+
 def analyzer(language: str) -> tantivy.TextAnalyzer:
     """Return the analysis of `language`.
 

@@ -1,8 +1,8 @@
 """Reads what a shopper typed as a list of concepts: each a term and what may stand for it.
 
-A size has one form however it is written; a model number may be joined or split; synonyms are the shop's own.
-Only a word that the index does not have is completed or repaired, from the index's own terms, so a query
-that finds something literally is never changed.
+Words that only join others do not count. A size has one form however it is written; a model number may be
+joined or split; synonyms are the shop's own. Only a word that the index does not have is completed or
+repaired, from the index's own terms, so what is found literally is never changed.
 """
 
 from __future__ import annotations
@@ -70,7 +70,8 @@ def read_query(
             rest.append(text[at:start])
             concepts.append(_measure(index, form, text[start:end]))
             at = end
-    words = _WORD.findall(" ".join([*rest, text[at:]]))[:MAX_TERMS]
+    written = _WORD.findall(" ".join([*rest, text[at:]]))[:MAX_TERMS]
+    words = index.telling(written)
     word_of = {term: word for word in words for term in index.analyzer.analyze(word)}
     unfinished = words[-1] if words and text[-1:].isalnum() else None
     replaced: list[tuple[str, str]] = []
@@ -79,7 +80,7 @@ def read_query(
         concepts.append(concept)
         if instead is not None:
             replaced.append((term, instead))
-    concepts.extend(_joined(index, words))
+    concepts.extend(_joined(index, written))
     literal = tuple(word_of)
     concepts = _with_synonyms(concepts, literal, synonyms)
     return QueryReading(concepts=tuple(concepts), literal=literal, replaced=tuple(replaced))

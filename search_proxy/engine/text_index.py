@@ -14,7 +14,7 @@ import numpy as np
 import tantivy
 
 from search_proxy.engine.columns import Array
-from search_proxy.engine.languages import analyzer
+from search_proxy.engine.languages import analyzer, stop_words
 from search_proxy.engine.searchable_text import BOOSTS
 from search_proxy.engine.vocabulary import Vocabulary, merged_frequencies
 
@@ -36,6 +36,7 @@ class TextIndex:
         self.schema = builder.build()
         self._index = tantivy.Index(self.schema, str(folder), reuse=True)
         self.analyzer = analyzer(language)
+        self._stop_words = stop_words(language)
         self._index.register_tokenizer(_TOKENIZER, self.analyzer)
         self._searcher = self._index.searcher()
 
@@ -56,6 +57,10 @@ class TextIndex:
     def frequency(self, term: str) -> int:
         """Return in how many documents `term`, as analysed, occurs in the field that has it most."""
         return max(int(self._searcher.doc_freq(field, term)) for field in BOOSTS)
+
+    def telling(self, words: Sequence[str]) -> list[str]:
+        """Return the words without those that only join others; all of them where nothing would be left."""
+        return [word for word in words if self._stop_words.analyze(word)] or list(words)
 
     def having_all(self, terms: Sequence[str]) -> int:
         """Return how many documents have every one of `terms`, each in any field."""

@@ -103,6 +103,14 @@ def test_a_word_without_a_near_neighbour_is_left_alone(snapshot: Snapshot, query
     assert set(_found(snapshot, query)) == expected[query]
 
 
+@pytest.mark.parametrize(
+    ("query", "found"), [("stove for the sofa", {"camping", "sofa"}), ("in", {"hybrid"}), ("THE", set())]
+)
+def test_words_that_only_join_others_do_not_count(snapshot: Snapshot, query: str, found: set[str]) -> None:
+    """Unless the query has no others."""
+    assert set(_found(snapshot, query)) == found
+
+
 def test_a_word_that_the_index_has_is_not_repaired(snapshot: Snapshot) -> None:
     """`corner` finds corners, though a commoner neighbour might exist."""
     request = SearchRequest(index="shop", q="corner", explain=True)
