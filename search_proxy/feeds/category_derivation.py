@@ -217,9 +217,12 @@ class CategoryDeriver:
     def _label(self, name: Name) -> str:
         if name in self._known:
             return self._known[name]
-        return " ".join(
-            self._surfaces[word].most_common(1)[0][0] if word in self._surfaces else word for word in name
-        )
+        return " ".join(self._surface(word) for word in name)
+
+    def _surface(self, word: str) -> str:
+        """Return the form in which titles mostly have a word; the order of the feed decides no tie."""
+        forms = self._surfaces.get(word)
+        return min(forms, key=lambda form: (-forms[form], form)) if forms else word
 
 
 def _agreed(known: Counter[str]) -> str | None:

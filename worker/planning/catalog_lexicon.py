@@ -23,7 +23,7 @@ FILLER = word_set(
     sure take tell than thank thanks that that's the their them then there these they thing things this
     those to today too top try type under up us use used useful using very wanna want wanting wants was
     we we'd we'll we're week well what what's when where which while who whom will wish with within
-    would you your yours idea ideas item items option options stuff available available"""
+    would you your yours idea ideas item items option options stuff available"""
 )
 """Words without a product in them."""
 

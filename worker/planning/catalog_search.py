@@ -69,7 +69,7 @@ class CatalogSearch:
         for index, attempt in enumerate(self._attempts(decision)):
             wanted = attempt.filter if self._request.allow_filters else None
             browse = attempt.strategy is Strategy.METADATA_ONLY and wanted is not None
-            query = None if browse else attempt.topic
+            query = None if browse or not attempt.topic else attempt.topic
             facets = _category_facets(vocabulary) if query is None else None
             found = self._ask(q=query, limit=SAMPLE_HITS, wanted=wanted, facets=facets, attributes=("*",))
             found = replace(

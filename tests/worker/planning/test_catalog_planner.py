@@ -185,7 +185,9 @@ async def test_demands_that_nothing_meets_are_given_up_and_said(store: SearchPro
     ]
 
 
-@pytest.mark.parametrize("query", ["xqzvw", "under 1", "🏕️", "over 20 under 10", "\\) OR *:*", "a" * 900])
+@pytest.mark.parametrize(
+    "query", ["xqzvw", "under 1", "🏕️", "over 20 under 10", "\\) OR *:*", "a" * 900, "cheapest"]
+)
 async def test_odd_queries_plan_without_an_error(store: SearchProxy, query: str) -> None:
     """Nothing that is typed can break the plan."""
     events, report = await plan(store, replace(REQUEST, query=query))
