@@ -184,7 +184,7 @@ class RedisStorage:
     @asynccontextmanager
     async def _bounded(self) -> AsyncIterator[None]:
         try:
-            async with asyncio.timeout(self._timeout_seconds):
+            async with _cancellable(), asyncio.timeout(self._timeout_seconds):
                 yield
         except TimeoutError as error:
             raise StorageTimeout(f"Redis did not answer within {self._timeout_seconds} s") from error
@@ -218,6 +218,21 @@ class RedisStorage:
             self._attempts,
             self._list(key.account_id),
         )
+
+
+@asynccontextmanager
+async def _cancellable() -> AsyncIterator[None]:
+    """Cancel what asked for it, though the client has swallowed the cancellation.
+
+    It does when it is cancelled while it connects; whoever waits for the task would wait for ever.
+    """
+    task = asyncio.current_task()
+    before = 0 if task is None else task.cancelling()
+    try:
+        yield
+    finally:
+        if task is not None and task.cancelling() > before:
+            raise asyncio.CancelledError
 
 
 def _member(key: ConversationKey) -> str:

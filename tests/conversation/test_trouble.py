@@ -205,6 +205,18 @@ async def test_redis_gone_is_an_error_and_redis_back_goes_on() -> None:
                 assert await say(conversations, conversation_id, "hello again") == (conversation_id, 1)
 
 
+async def test_leaving_ends_at_once_whatever_the_client_is_doing() -> None:
+    """A cancellation that meets Redis while it connects is not lost, however often one opens and closes."""
+    with redis_process() as server:
+        for turns in range(60):
+            async with (
+                asyncio.timeout(5),
+                open_conversations(ConversationConfig(redis_url=server.url)) as opened,
+            ):
+                for _ in range(turns % 3):
+                    await say(opened, None, "hello")
+
+
 async def test_starting_without_redis_still_gives_out_ids(caplog: pytest.LogCaptureFixture) -> None:
     """An id given out while Redis was away is good afterwards; a forged one is never."""
     with redis_process() as server:

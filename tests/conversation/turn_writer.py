@@ -1,7 +1,7 @@
 """A process that makes turns and reports each one after it was acknowledged, until it is killed.
 
-Run as `python -m tests.conversation.turn_writer FILE NAME IDS...`; each line it writes is
-`conversation number query`. A limit of written bytes may be given as `--file-limit=BYTES`.
+Run as `python -m tests.conversation.turn_writer PLACE NAME IDS...`, where the place is a file or a `redis://`
+URL; each line it writes is `conversation number query`. `--file-limit=BYTES` bounds what it may write.
 """
 
 from __future__ import annotations
@@ -50,14 +50,22 @@ def report(line: str) -> None:
     os.write(sys.stdout.fileno(), f"{line}\n".encode())
 
 
-async def run(path: Path, name: str, ids: list[str]) -> None:
+def config_of(place: str, policy: ConversationPolicy | None = None) -> ConversationConfig:
+    """Return the configuration of a file or a Redis server."""
+    policy = policy or ConversationPolicy()
+    if place.startswith("redis://"):
+        return ConversationConfig(redis_url=place, policy=policy)
+    return ConversationConfig(sqlite_path=Path(place), policy=policy)
+
+
+async def run(place: str, name: str, ids: list[str]) -> None:
     """Let several shoppers of several conversations write at once."""
     # A short lease, because the next process has to wait for those of a killed one.
-    config = ConversationConfig(sqlite_path=path, policy=ConversationPolicy(lease_seconds=LEASE_SECONDS))
+    config = config_of(place, ConversationPolicy(lease_seconds=LEASE_SECONDS))
     async with open_conversations(config) as conversations, asyncio.TaskGroup() as group:
-        for place, conversation_id in enumerate(ids):
+        for index, conversation_id in enumerate(ids):
             for shopper in range(SHOPPERS_PER_CONVERSATION):
-                who = f"{name}.{place}.{shopper}"
+                who = f"{name}.{index}.{shopper}"
                 group.create_task(shop(conversations, conversation_id, who), name=who)
 
 
@@ -66,7 +74,7 @@ def main(arguments: list[str]) -> None:
     if arguments[0].startswith("--file-limit="):
         limit = int(arguments.pop(0).partition("=")[2])
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-    asyncio.run(run(Path(arguments[0]), arguments[1], arguments[2:]))
+    asyncio.run(run(arguments[0], arguments[1], arguments[2:]))
 
 
 if __name__ == "__main__":
