@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from search_proxy.filters import Filter, RangeFilter, TermFilter
+from search_proxy.filters import Filter, TermFilter
 from search_proxy.models import IndexDescription, SortField
 from worker.planning.catalog_decision import Decision, decide
 from worker.planning.catalog_vocabulary import Vocabulary, learn_vocabulary
@@ -145,9 +145,9 @@ def _next_turn(
     demands = read_thread_demands(rest_without, vocabulary)
     if not references.products and begins_anew(text, demands, state, vocabulary):
         return _new_topic(text, moves, demands, state, vocabulary)
-    if negated:
-        return _search(_without_products(state, references), vocabulary)
     understood = bool(moves or references.products or demands.any_demand or demands.topic)
+    if negated:
+        state, references = _without_products(state, references), References()
     if not understood:
         return ThreadDecision(kind="clarify", state=state, message=NOT_UNDERSTOOD)
     asks_for_stock = all(each.role == "stock" for each in demands.constraints) and demands.price_range is None
@@ -270,7 +270,6 @@ def _search(state: ThreadState, vocabulary: Vocabulary, *, more: bool = False) -
         state = replace(state, offset=0, lowest=None, highest=None, focus=None, shown=())
     label = describe(state, vocabulary)
     wanted = state.filter(vocabulary.roles)
-    contradiction = isinstance(wanted, RangeFilter) and (wanted.lower or 0) > (wanted.upper or float("inf"))
     return ThreadDecision(
         kind="search",
         state=state,
@@ -282,6 +281,5 @@ def _search(state: ThreadState, vocabulary: Vocabulary, *, more: bool = False) -
             offset=state.offset,
             label=label,
         ),
-        when_empty=f"I found {'no more' if more else 'nothing for'} {label}"
-        + (", the limits contradict each other." if contradiction else "."),
+        when_empty=f"I found {'no more' if more else 'nothing for'} {label}.",
     )

@@ -391,6 +391,11 @@ def test_a_shown_product_can_be_turned_down() -> None:
     decision = say("not the first one")
     assert decision.search is not None
     assert "NOT (parentProductId:(p1))" in str(decision.search.filter)
+    decision = say("not the first one, something cheaper in blue")
+    assert decision.search is not None
+    assert "NOT (parentProductId:(p1))" in str(decision.search.filter)
+    assert ("colour", True, "blue") in demanded(decision)
+    assert decision.state.price_max == 39.99
 
 
 @pytest.mark.parametrize(
