@@ -49,9 +49,24 @@ def test_categories_fill_their_places_in_order_of_arrival(browser: Browser, stor
 def test_nothing_jumps_while_an_answer_arrives(browser: Browser, store: ScriptedStore, width: int) -> None:
     """The whole stream shifts the layout by less than 0.05, at every width, and scrolls sideways at none."""
     run = _open(browser, store, width=width, height=720)
-    whole_answer(run, store)
+    painted = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))"
+    browser.js(painted)
+    begin(run, store)
+    browser.wait("document.querySelector('.best .card-link')")
+    for start, name in enumerate(("Sleeping bags", "Puffer jackets", "Winter boots")):
+        browser.js(painted)
+        run.delta(categoryHits=[category(store, name, start)])
+        browser.wait(f"document.querySelectorAll('.shelf:not(.shelf-empty)').length === {start + 1}")
+    for words in range(1, 9):
+        browser.js(painted)
+        run.delta(summary="Ten words of a summary that grows and grows on. ")
+        browser.wait(f"document.querySelector('.summary').textContent.length >= {words * 40}")
+    run.delta(queryComplements=["down sleeping bags", "thermos flasks"])
+    browser.js(painted)
+    run.delta(receipt=receipt())
+    run.end()
     browser.wait("document.querySelector('.foot button')")
-    browser.js("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    browser.js(painted)
     assert browser.js("window.__shift") < 0.05
     assert browser.js("document.documentElement.scrollWidth") <= width
 

@@ -6,7 +6,7 @@ import json
 import shutil
 import socket
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,14 @@ class Case:
     def __init__(self, name: str, base_url: str) -> None:
         self._process = subprocess.Popen(["node", str(CASES), name, base_url], stdout=subprocess.PIPE)
 
+    def close(self) -> None:
+        """End it if it still runs."""
+        if self._process.poll() is None:
+            self._process.kill()
+        self._process.wait()
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+
     def result(self) -> Any:
         """Return what the case printed when it has ended."""
         out, _ = self._process.communicate(timeout=20)
@@ -33,11 +41,19 @@ class Case:
 
 
 @pytest.fixture
-def start() -> Start:
-    """Return a function that starts a case."""
+def start() -> Iterator[Start]:
+    """Return a function that starts a case; cases that still run are ended afterwards."""
     if shutil.which("node") is None:
         pytest.skip("node is not installed")
-    return Case
+    started: list[Case] = []
+
+    def begin_case(name: str, base_url: str) -> Case:
+        started.append(Case(name, base_url))
+        return started[-1]
+
+    yield begin_case
+    for case in started:
+        case.close()
 
 
 def test_events_arrive_typed_and_in_order_with_what_was_asked(store: ScriptedStore, start: Start) -> None:
