@@ -42,6 +42,9 @@ class RedisStorage:
     def __init__(self, url: str, *, timeout_seconds: float = 1.0, prefix: str = PREFIX) -> None:
         self._prefix = prefix
         self._timeout_seconds = timeout_seconds
+        # The pool gives a returned connection to whoever asks next, so those who wait for one could starve;
+        # a semaphore in front of it is first come, first served.
+        self._connections = asyncio.Semaphore(MAX_CONNECTIONS)
         pool = redis.asyncio.BlockingConnectionPool.from_url(
             url,
             max_connections=MAX_CONNECTIONS,
@@ -184,7 +187,7 @@ class RedisStorage:
     @asynccontextmanager
     async def _bounded(self) -> AsyncIterator[None]:
         try:
-            async with _cancellable(), asyncio.timeout(self._timeout_seconds):
+            async with _cancellable(), asyncio.timeout(self._timeout_seconds), self._connections:
                 yield
         except TimeoutError as error:
             raise StorageTimeout(f"Redis did not answer within {self._timeout_seconds} s") from error

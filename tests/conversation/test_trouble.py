@@ -217,6 +217,24 @@ async def test_leaving_ends_at_once_whatever_the_client_is_doing() -> None:
                     await say(opened, None, "hello")
 
 
+async def test_more_shoppers_than_connections_all_get_their_turn() -> None:
+    """Nobody starves while others come again and again: first come, first served."""
+    with redis_process() as server:
+        config = ConversationConfig(redis_url=server.url, timeout_seconds=1.0)
+        ended: list[str] = []
+
+        async def shop(opened: Conversations, name: str) -> None:
+            conversation_id: str | None = None
+            for _ in range(60):
+                conversation_id, _number = await say(opened, conversation_id, name)
+            ended.append(name)
+
+        async with asyncio.timeout(20), open_conversations(config) as opened, asyncio.TaskGroup() as group:
+            for number in range(40):
+                group.create_task(shop(opened, f"shopper-{number}"), name=f"shopper-{number}")
+        assert len(ended) == 40
+
+
 async def test_starting_without_redis_still_gives_out_ids(caplog: pytest.LogCaptureFixture) -> None:
     """An id given out while Redis was away is good afterwards; a forged one is never."""
     with redis_process() as server:
