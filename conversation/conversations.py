@@ -87,11 +87,11 @@ class Conversations:
             conversation_id = new_conversation_id(self._secrets[0], account_id)
         elif self._secret_is_shared and not self._is_issued(account_id, conversation_id):
             raise ConversationNotFound(conversation_id)
+        is_checked = is_new or self._secret_is_shared
         key = ConversationKey(account_id=account_id, conversation_id=conversation_id)
         with self.namespace.place(key) as (conversation, place):
-            turn = Turn(
-                conversation, place, new_token(), partial(self._check, key), self.leases, is_new=is_new
-            )
+            check = None if is_checked else partial(self._check, key)
+            turn = Turn(conversation, place, new_token(), check, self.leases, is_new=is_new)
             try:
                 yield turn
             finally:

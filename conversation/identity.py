@@ -9,10 +9,11 @@ from __future__ import annotations
 import hmac
 import secrets
 from base64 import urlsafe_b64encode
-from hashlib import sha256
+from hashlib import blake2b
 
 RANDOM_CHARACTERS = 24
 DIGEST_CHARACTERS = 16
+DIGEST_BYTES = 12
 SECRET_BYTES = 32
 
 
@@ -37,4 +38,4 @@ def is_issued_id(secret: bytes, account_id: str, conversation_id: str) -> bool:
 
 def _digest(secret: bytes, account_id: str, random_part: str) -> str:
     message = f"{random_part}{account_id}".encode()
-    return urlsafe_b64encode(hmac.digest(secret, message, sha256)[:12]).decode()
+    return urlsafe_b64encode(blake2b(message, key=secret, digest_size=DIGEST_BYTES).digest()).decode()

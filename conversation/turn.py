@@ -42,7 +42,7 @@ class Turn:
         conversation: ConversationObject,
         place: asyncio.Event,
         token: str,
-        check: Callable[[], Awaitable[None]],
+        check: Callable[[], Awaitable[None]] | None,
         leases: LeaseKeeper,
         *,
         is_new: bool,
@@ -80,7 +80,8 @@ class Turn:
                 raise self._failure
             if self._history is None:
                 try:
-                    await self._check()
+                    if self._check is not None:
+                        await self._check()
                     self._asked = True
                     begun = await self._object.begin(self._place, self._token)
                     self._leases.hold(self._token, self._object)
