@@ -71,6 +71,11 @@ class MadeUpEmbedder:
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
         return vectors
 
+    def embed_query(self, query: str) -> npt.NDArray[np.float32]:
+        """Return the vector that the query has as a text."""
+        vector: npt.NDArray[np.float32] = self.embed([query])[0]
+        return vector
+
 
 def main() -> None:
     """Print one table."""

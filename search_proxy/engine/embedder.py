@@ -27,10 +27,18 @@ class Embedder(Protocol):
         ...
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-        """Return one row per text.
+        """Return one row per text of a product; there may be hundreds.
 
         Raises:
             SearchUnavailable: The model could not be asked.
+        """
+        ...
+
+    def embed_query(self, query: str) -> npt.NDArray[np.float32]:
+        """Return the vector of what a shopper asks, while a search waits for it.
+
+        Raises:
+            SearchUnavailable: The model could not be asked, or not soon enough for a search.
         """
         ...
 

@@ -56,7 +56,7 @@ class VectorLane:
                 self._queries.move_to_end(key)
                 return cached
         try:
-            vector: Array = self.embedder.embed([key])[0]
+            vector: Array = self.embedder.embed_query(key)
         except SearchUnavailable as error:
             logger.warning("query_not_embedded", extra={"error": str(error)})
             return None

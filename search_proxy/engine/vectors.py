@@ -91,7 +91,7 @@ def check_model(folder: Path, embedder: Embedder) -> None:
     if (meta["model"], meta["dimension"]) != (embedder.model, embedder.dimension):
         raise SearchUnavailable(
             f"index {folder.name!r} has vectors of {meta['model']!r} ({meta['dimension']}), not of"
-            f" {embedder.model!r} ({embedder.dimension}); run `aisle catalog embed {folder.name} --again`"
+            f" {embedder.model!r} ({embedder.dimension}); run `aisle catalog embed {folder.name} --rebuild`"
         )
 
 
@@ -100,11 +100,15 @@ def appending(folder: Path, embedder: Embedder, *, again: bool) -> Iterator[Vect
     """Open the index's vectors for appending, one process at a time; `again` starts from none.
 
     Raises:
-        SearchUnavailable: The index has vectors of another model, and `again` is false.
+        SearchUnavailable: The index has vectors of another model, and `again` is false; or another process
+            is embedding it now.
     """
     vectors = folder / VECTORS
     with (folder.parent / f".{folder.name}.vectors.lock").open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise SearchUnavailable(f"another process is embedding index {folder.name!r} already") from error
         if again and vectors.exists():
             shutil.rmtree(vectors)
         check_model(folder, embedder)

@@ -37,3 +37,8 @@ class WordEmbedder:
                 counts[row, column] = sum(text.lower().count(word) for word in group)
         counts /= np.linalg.norm(counts, axis=1, keepdims=True)
         return counts
+
+    def embed_query(self, query: str) -> npt.NDArray[np.float32]:
+        """Return the vector that the query has as a text."""
+        vector: npt.NDArray[np.float32] = self.embed([query])[0]
+        return vector
