@@ -44,5 +44,8 @@ bench-%: install
 fuzz: install
 	$(BIN)/python -m bench.fuzz
 
+soak: install
+	$(BIN)/python -m tests.conversation.kill_rounds 200
+
 clean:
 	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache

@@ -5,7 +5,18 @@ from __future__ import annotations
 import subprocess
 import sys
 
-BENCHES = ("engine", "stream", "edge", "cache", "conversation", "model")
+BENCHES = (
+    "engine",
+    "stream",
+    "edge",
+    "cache",
+    "conversation",
+    "model",
+    "planner",
+    "routing",
+    "relevance",
+    "page",
+)
 
 
 def main() -> None:

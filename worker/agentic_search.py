@@ -12,12 +12,15 @@ from contextlib import AsyncExitStack
 
 from cache.errors import FlightAbandoned
 from cache.single_flight import Seat
+from search_proxy.errors import SearchError
 from worker.answer import Answer
 from worker.answer_cache import CachePlan, plan_cache, storable, store_answer
 from worker.answer_stream import AnswerStream
 from worker.errors import PlanningFailed, UpstreamFailed
+from worker.first_search import WITHOUT_SEARCH
 from worker.plan_flight import PlanTeller, follow_plan
-from worker.planning.plan import PlanEvent, PlanRequest, PlanSource
+from worker.planning.catalog_decision import Decision
+from worker.planning.plan import PlanDecision, PlanEvent, PlanRequest, PlanSource
 from worker.request import AgenticRequest
 from worker.run import Outcome, Run
 from worker.services import Services
@@ -74,8 +77,12 @@ class AgenticSearch:
 
     async def _answer(self) -> None:
         config = self._request.settings.agentic_config
+        read = await self._read()
+        if read is not None and read.strategy in WITHOUT_SEARCH:
+            self._answer_in_words(read)
+            return
         async with asyncio.TaskGroup() as group:
-            initial = group.create_task(self._stream.first_hits(), name="first-hits")
+            initial = group.create_task(self._stream.first_hits(read), name="first-hits")
             stored = await self._look_up()
             if stored is not None:
                 self._stream.open(categories=bool(stored.expansions), summary=bool(stored.summary))
@@ -89,6 +96,24 @@ class AgenticSearch:
                 await self._plan(initial)
         if self.answer.initial is None and not self.answer.categories:
             raise UpstreamFailed("the search could not be answered; please try again")
+        self._stream.close()
+
+    async def _read(self) -> Decision | None:
+        """Return what the rules make of the query, or None where the index cannot be asked."""
+        try:
+            decision = await self._services.reader.read(self._plan_request())
+        except SearchError:
+            return None
+        self.answer.decision = PlanDecision(strategy=decision.strategy)
+        return decision
+
+    def _answer_in_words(self, read: Decision) -> None:
+        """Answer a greeting, or ask back: nothing was looked for, so nothing is missing."""
+        self.answer.source = PlanSource.CATALOG
+        self.answer.complements = list(read.options)
+        self._stream.open(categories=False, summary=True)
+        self._stream.say(read.message or "")
+        self._stream.offer_complements()
         self._stream.close()
 
     async def _look_up(self) -> StoredAnswer | None:

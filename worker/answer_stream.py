@@ -10,10 +10,13 @@ import asyncio
 import logging
 
 from search_proxy.errors import SearchError
+from search_proxy.filters import Filter
 from search_proxy.models import SearchResult
 from worker.answer import Answer
 from worker.category_search import search_category
 from worker.events import EventName
+from worker.first_search import FirstSearch, first_search
+from worker.planning.catalog_decision import Decision
 from worker.planning.plan import (
     PlanDecision,
     PlanDegraded,
@@ -55,13 +58,15 @@ class AnswerStream:
         failure = {"code": code, "message": message, "stage": stage, "retryable": True}
         self._run.emit(EventName.DELTA, {"error": failure})
 
-    async def first_hits(self) -> None:
-        """Search what the shopper typed and send it; a failure here leaves the categories standing."""
-        request, answer = self.answer.request, self.answer
+    async def first_hits(self, decision: Decision | None) -> None:
+        """Search what the shopper asked for and send it; a failure here leaves the categories standing."""
+        answer, request = self.answer, self.answer.request
+        allow_filters = request.settings.agentic_config.filter_facets.enabled
+        first = first_search(request.initial, decision, allow_filters=allow_filters)
         try:
             with answer.timings.measure(Stage.INITIAL_MARQO_SEARCH):
                 async with asyncio.timeout(self._services.settings.search_timeout_seconds):
-                    result = await self._services.search.handle_search(request.caller, request.initial)
+                    result, dropped = await self._search_first(first)
         except (SearchError, TimeoutError) as error:
             logger.warning("initial_search_failed", extra={"run_id": self._run.id, "reason": str(error)})
             answer.warnings.append(f"initial_search_failed:{type(error).__name__}")
@@ -71,7 +76,16 @@ class AnswerStream:
         answer.initial = result
         await self._opened.wait()
         answer.timings.mark(Stage.TIME_TO_FIRST_HITS)
-        self._run.emit(EventName.DELTA, self._hits_delta(result))
+        applied = first.plain.filter if dropped else first.wanted.filter
+        self._run.emit(EventName.DELTA, self._hits_delta(result, first.own_filter, applied, dropped=dropped))
+
+    async def _search_first(self, first: FirstSearch) -> tuple[SearchResult, bool]:
+        """Return what was found, and whether the rules' own part had to be left out for it."""
+        search, caller = self._services.search, self.answer.request.caller
+        result = await search.handle_search(caller, first.wanted)
+        if result.total_hits or first.wanted == first.plain:
+            return result, False
+        return await search.handle_search(caller, first.plain), True
 
     def searching_in(self, searches: asyncio.TaskGroup) -> None:
         """Fire the searches of the plan's parts to come in this group."""
@@ -132,9 +146,14 @@ class AnswerStream:
         if found.error is None:
             answer.timings.mark(Stage.TIME_TO_FIRST_CATEGORY)
 
-    def _hits_delta(self, result: SearchResult) -> dict[str, object]:
+    def _hits_delta(
+        self, result: SearchResult, own: Filter | None, applied: Filter | None, *, dropped: bool
+    ) -> dict[str, object]:
         request = self.answer.request
         delta: dict[str, object] = {"hits": list(result.hits), "totalHits": result.total_hits}
+        delta["appliedFilter"] = None if applied is None else str(applied)
+        if dropped and own is not None:
+            delta |= {"filterDropped": True, "originalFilter": str(own)}
         if result.facets:
             delta["facets"] = result.facets
         if request.suggest_filters:

@@ -44,6 +44,7 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             search=search,
             planner=parts.planner,
             catalog_planner=catalog_planner,
+            reader=catalog_planner,
             model=parts.model,
             cache=cache,
             runs=runs,

@@ -12,6 +12,8 @@ from search_proxy.accounts.directory import AccountDirectory
 from search_proxy.backend import CatalogWriter, SearchBackend
 from search_proxy.binding import SearchBinding
 from worker.llm.language_model import LanguageModel
+from worker.planning.catalog_decision import Decision
+from worker.planning.plan import PlanRequest
 from worker.planning.planner import Planner
 from worker.run_registry import RunRegistry
 from worker.settings import Settings
@@ -22,6 +24,18 @@ class WaitUntil(Protocol):
 
     def __call__(self, work: Coroutine[Any, Any, None], *, name: str) -> None:
         """Start `work` in the application's group; its failure is logged, never raised."""
+        ...
+
+
+class QueryReader(Protocol):
+    """Reads a query by rules, in well under a millisecond once an index's words are known."""
+
+    async def read(self, request: PlanRequest) -> Decision:
+        """Return the strategy, the words to search, and what the sentence demands of fields.
+
+        Raises:
+            SearchError: The index cannot be asked for its words.
+        """
         ...
 
 
@@ -37,6 +51,7 @@ class Services:
     search: SearchBinding
     planner: Planner
     catalog_planner: Planner
+    reader: QueryReader
     model: LanguageModel | None
     cache: QueryCache
     runs: RunRegistry

@@ -80,6 +80,14 @@ class CatalogPlanner:
             warnings=("demands_given_up",) if sample.relaxed else (),
         )
 
+    async def read(self, request: PlanRequest) -> Decision:
+        """Return what the rules make of the query, before any search for it.
+
+        Raises:
+            SearchError: As the binding.
+        """
+        return decide(request.query, await self.vocabulary(request))
+
     async def vocabulary(self, request: PlanRequest) -> Vocabulary:
         """Return the words of the index as the caller may see it, learned once per generation.
 
