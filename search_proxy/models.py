@@ -19,6 +19,8 @@ Hit = Mapping[str, Any]
 
 FieldKind = Literal["string", "array", "number", "boolean"]
 
+SearchLane = Literal["all", "text", "vector"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FacetRange:
@@ -65,6 +67,8 @@ class SearchRequest:
 
     `q` None or `"*"` browses: every document that passes the filter, in service order or by `sort_by`,
     with `_score` None. `q=""` matches nothing. `filter` is the client's part ANDed with everybody else's.
+    `lane` narrows what ranks: `text` scores are BM25, `vector` scores are cosines, none below
+    `min_similarity`; `all` fuses the lanes that there are.
     """
 
     index: str
@@ -77,6 +81,8 @@ class SearchRequest:
     sort_by: tuple[SortField, ...] = ()
     collapse: bool = True
     explain: bool = False
+    lane: SearchLane = "all"
+    min_similarity: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +124,7 @@ class IndexDescription:
     """What an index is: size, fields, which of them names the category, and its generation.
 
     `generation` changes with every committed write. `lanes` are what a query is ranked by, and
-    `embedded_documents` is how many documents the vector lane knows already.
+    `embedded_documents` is how many documents the vector lane knows already, by `embedding_model`.
     """
 
     index: str
@@ -130,6 +136,7 @@ class IndexDescription:
     generation: str
     lanes: tuple[str, ...] = ("text",)
     embedded_documents: int = 0
+    embedding_model: str | None = None
 
     def field(self, name: str) -> FieldInfo | None:
         """Return the field of that name, or None."""

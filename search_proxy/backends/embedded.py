@@ -148,7 +148,10 @@ class EmbeddedBackend:
             return described
         embedded = self._lane.embedded_documents(snapshot)
         return replace(
-            described, embedded_documents=embedded, lanes=("text", "vector") if embedded else ("text",)
+            described,
+            embedded_documents=embedded,
+            embedding_model=self._lane.embedder.model if embedded else None,
+            lanes=("text", "vector") if embedded else ("text",),
         )
 
     async def _read(self, work: Callable[[], _T]) -> _T:

@@ -69,6 +69,15 @@ def fuse(lanes: Lanes, fusion: Fusion) -> tuple[Array, Array]:
     return rows[order], np.concatenate([scores, rest])[order]
 
 
+def nearest(rows: Array, similarities: Array, at_least: float | None, depth: int) -> tuple[Array, Array]:
+    """Return the `depth` most similar rows, ascending, and their similarities, none under `at_least`."""
+    if at_least is not None:
+        near = similarities >= at_least
+        rows, similarities = rows[near], similarities[near]
+    best = np.sort(_best(similarities, rows, depth))
+    return rows[best], similarities[best]
+
+
 def _convex(lanes: Lanes, candidates: Array, weight: float) -> Array:
     text = _looked_up(candidates, lanes.text_rows, lanes.text_scores)
     highest = float(lanes.text_scores.max()) if len(lanes.text_scores) else 1.0

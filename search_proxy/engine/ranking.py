@@ -11,16 +11,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from search_proxy.engine.columns import Array
-from search_proxy.engine.fusion import Lanes, fuse
+from search_proxy.engine.fusion import Lanes, fuse, nearest
 from search_proxy.engine.query_reading import QueryReading, read_query
 from search_proxy.engine.snapshot import Snapshot
 from search_proxy.engine.text_query import product_query
 from search_proxy.engine.vector_lane import VectorLane
+from search_proxy.errors import SearchUnavailable
+from search_proxy.models import SearchLane
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking:
-    """A query's matches in the whole index; `text_rows` ascend. Without `text_scores` nothing is ranked."""
+    """A query's matches in the whole index; `text_rows` ascend. Without `text_scores` nothing is ranked.
+
+    With `is_vector_alone` the scores are similarities, none below `min_similarity`.
+    """
 
     snapshot: Snapshot
     lane: VectorLane | None
@@ -28,12 +33,16 @@ class Ranking:
     text_rows: Array
     text_scores: Array | None
     vector: Array | None = None
+    is_vector_alone: bool = False
+    min_similarity: float | None = None
 
     @property
     def lanes(self) -> tuple[str, ...]:
         """Return what ranks: `text`, `vector`, or nothing."""
         if self.text_scores is None:
             return ()
+        if self.is_vector_alone:
+            return ("vector",)
         return ("text",) if self.vector is None else ("text", "vector")
 
     def within(self, mask: Array) -> tuple[Array, Array | None]:
@@ -46,12 +55,24 @@ class Ranking:
         if self.vector is None or self.lane is None:
             return rows, scores
         near, similarities = self.lane.similarities(self.snapshot, self.vector, np.flatnonzero(mask))
+        if self.is_vector_alone:
+            return nearest(near, similarities, self.min_similarity, self.lane.fusion.depth)
         lanes = Lanes(text_rows=rows, text_scores=scores, vector_rows=near, similarities=similarities)
         return fuse(lanes, self.lane.fusion)
 
 
-def rank_query(snapshot: Snapshot, query: str | None, lane: VectorLane | None) -> Ranking:
-    """Return the matches of `query`; None and `*` browse, a query without a word matches nothing."""
+def rank_query(
+    snapshot: Snapshot,
+    query: str | None,
+    lane: VectorLane | None,
+    which: SearchLane = "all",
+    min_similarity: float | None = None,
+) -> Ranking:
+    """Return the matches of `query`; None and `*` browse, a query without a word matches nothing.
+
+    Raises:
+        SearchUnavailable: Vectors alone are to rank, and there are none or the query cannot be embedded.
+    """
     if query is None or query.strip() == "*":
         return Ranking(
             snapshot=snapshot,
@@ -72,6 +93,8 @@ def rank_query(snapshot: Snapshot, query: str | None, lane: VectorLane | None) -
             text_rows=nothing,
             text_scores=np.empty(0, np.float32),
         )
+    if which == "vector":
+        return _by_vector_alone(snapshot, query, lane, reading, min_similarity)
     serials, scores = snapshot.text.matches(product_query(snapshot.text, reading))
     rows, known = snapshot.rows_of_serials(serials)
     rows, scores = rows[known], scores[known]
@@ -86,5 +109,27 @@ def rank_query(snapshot: Snapshot, query: str | None, lane: VectorLane | None) -
         reading=reading,
         text_rows=ascending,
         text_scores=score_of_row[ascending],
-        vector=None if lane is None else lane.query_vector(snapshot, query),
+        vector=None if lane is None or which == "text" else lane.query_vector(snapshot, query),
+    )
+
+
+def _by_vector_alone(
+    snapshot: Snapshot,
+    query: str,
+    lane: VectorLane | None,
+    reading: QueryReading,
+    min_similarity: float | None,
+) -> Ranking:
+    vector = None if lane is None else lane.query_vector(snapshot, query)
+    if vector is None:
+        raise SearchUnavailable("the index has no vectors to compare the query with")
+    return Ranking(
+        snapshot=snapshot,
+        lane=lane,
+        reading=reading,
+        text_rows=np.empty(0, np.int64),
+        text_scores=np.empty(0, np.float32),
+        vector=vector,
+        is_vector_alone=True,
+        min_similarity=min_similarity,
     )

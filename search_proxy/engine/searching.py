@@ -52,14 +52,17 @@ def search_snapshot(
 
     Raises:
         InvalidSearch: A limit is out of range, or the filter, a facet or the sort cannot be answered.
-        SearchUnavailable: The index has vectors of another model than the lane's.
+        SearchUnavailable: The index has vectors of another model than the lane's, or none where they alone
+            were to rank.
     """
     started = time.perf_counter()
     _check(snapshot, request)
     passing = rows_passing(snapshot, request.filter)
     # A filter that nothing passes is answered from the postings alone; a model's filters often are such.
     is_empty = not passing and not _has_wider_facets(request)
-    ranking = rank_query(snapshot, "" if is_empty else request.q, lane)
+    ranking = rank_query(
+        snapshot, "" if is_empty else request.q, lane, request.lane, request.min_similarity
+    )
     rows, scores = ranking.within(_mask(snapshot, rows_of(passing)))
     page = _page(snapshot, request, rows, scores)
     return SearchResult(
