@@ -16,8 +16,10 @@ from search_proxy.edge_services import EdgeServices
 from search_proxy.errors import SearchError
 from search_proxy.gateway import create_gateway
 from search_proxy.pages.routes import page_router
+from worker.answer_routes import answer_routes
 from worker.errors import WorkerError
 from worker.headless import AnswerPreviewer
+from worker.readiness import readiness
 from worker.replies import search_error_response, worker_error_response
 from worker.routes import router
 from worker.services import Services
@@ -68,7 +70,11 @@ def create_app(open_services: OpenServices) -> FastAPI:
                 catalog=services.catalog,
                 agentic=InProcessAgenticBinding(worker),
                 demo=services.settings.demo,
+                search_timeout_seconds=services.settings.search_timeout_seconds,
+                readiness=readiness(services),
             )
 
-    app = create_gateway(open_edge, extra_routers=[page_router()])
+    app = create_gateway(
+        open_edge, extra_routers=[page_router(), answer_routes(lambda: worker.state.services)]
+    )
     return app

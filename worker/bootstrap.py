@@ -46,6 +46,8 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             catalog_planner=catalog_planner,
             reader=catalog_planner,
             model=parts.model,
+            breakers=parts.breakers,
+            lanes=("text",),
             cache=cache,
             runs=runs,
             wait_until=background,

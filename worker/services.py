@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -11,6 +11,7 @@ from search_proxy.accounts.account_office import AccountOffice
 from search_proxy.accounts.directory import AccountDirectory
 from search_proxy.backend import CatalogWriter, SearchBackend
 from search_proxy.binding import SearchBinding
+from worker.llm.breaker import CircuitBreaker
 from worker.llm.language_model import LanguageModel
 from worker.planning.catalog_decision import Decision
 from worker.planning.plan import PlanRequest
@@ -53,6 +54,8 @@ class Services:
     catalog_planner: Planner
     reader: QueryReader
     model: LanguageModel | None
+    breakers: Mapping[str, CircuitBreaker]
+    lanes: tuple[str, ...]
     cache: QueryCache
     runs: RunRegistry
     wait_until: WaitUntil

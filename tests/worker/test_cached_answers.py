@@ -174,3 +174,45 @@ async def test_a_degraded_answer_is_never_stored(tmp_path: Path) -> None:
         await _stored(shop)
         gemini.script(json_text(PLAN), json_text(SUMMARY))
         assert _receipt(await shop.stream(QUERY))["source"] == "llm"
+
+
+async def test_an_approved_answer_is_served_until_it_is_removed(tmp_path: Path) -> None:
+    """A merchant's answer outlives prompts and settings, and wins over the model. Source: docs/caching.md."""
+    url = "/api/v1/admin/answers/demo"
+    approved = {"query_expansions": [["red tent", "Our Tents"]], "summary": "Ask [our tent](<p:tent-0>)."}
+    async with modelled_shop(tmp_path) as (shop, gemini):
+        gemini.choose = lambda call: json_text(PLAN if _is_plan(call) else "ok")
+        pinned = await shop.client.put(url, params={"q": QUERY}, json=approved)
+        settings = {"agentic_config": {"max_categories": 3, "enable_summary": False}}
+        await shop.services.office.administration.set_settings("demo", "demo", settings, actor="test")
+        served = await shop.stream(QUERY)
+        assert gemini.calls == []
+        removed = await shop.client.delete(url, params={"q": QUERY})
+        gone = await shop.client.get(url, params={"q": QUERY})
+        anew = await shop.stream(QUERY)
+    assert (pinned.status_code, pinned.json()["pinned"]) == (200, True)
+    assert (_labels(served), _joined(served, "summary")) == ({"Our Tents"}, "Ask [our tent](<p:tent-0>).")
+    assert (removed.status_code, gone.status_code) == (204, 404)
+    assert _receipt(anew)["source"] == "llm"
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (b"{", "not JSON"),
+        (b"[]", "must be a JSON object"),
+        (b"{}", "query_expansions must be a list of 1 to 6 rows"),
+        (b'{"query_expansions": [["a"]]}', "query_expansions[0] must be [query, label"),
+        (b'{"query_expansions": [["a", "b", 2]]}', "must be a number from 0 to 1, not 2"),
+        (b'{"query_expansions": [["a", "b"]], "colour": 1}', "'colour' is not part of an answer"),
+        (b'{"query_expansions": [["a", "b"]], "strategy": "guess"}', "strategy must be one of"),
+    ],
+)
+async def test_a_wrong_approved_answer_is_refused_with_the_place(
+    tmp_path: Path, body: bytes, message: str
+) -> None:
+    """Bad input is a 400 that says where."""
+    async with modelled_shop(tmp_path) as (shop, _):
+        refused = await shop.client.put("/api/v1/admin/answers/demo", params={"q": QUERY}, content=body)
+    assert refused.status_code == 400
+    assert message in refused.json()["message"]
