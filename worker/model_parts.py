@@ -27,10 +27,14 @@ from worker.settings import Settings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelParts:
-    """The client, where there is one, the planner in front of it, and the breakers that watch it."""
+    """The client, where there is one, the planners in front of it, and the breakers that watch it.
+
+    `converse_planner` never falls back to the catalog: a conversation has rules of its own.
+    """
 
     model: LanguageModel | None
     planner: Planner
+    converse_planner: Planner
     breakers: dict[str, CircuitBreaker]
     budget: TokenBudget
 
@@ -45,18 +49,44 @@ async def open_model_parts(
         budget = TokenBudget(time.time, settings.tokens_per_day)
         breakers: dict[str, CircuitBreaker] = {}
 
-        def guarded(name: str, client: LanguageModel) -> GuardedModel:
-            config = ModelPlannerConfig(model=name, wire=settings.model_wire, deadlines=settings.deadlines())
+        search_wire = ModelPlannerConfig(wire=settings.model_wire, deadlines=settings.deadlines())
+        converse = _conversational(settings)
+
+        def guarded(name: str, client: LanguageModel, asked: ModelPlannerConfig) -> GuardedModel:
+            config = replace(asked, model=name)
             breaker = breakers.setdefault(name, CircuitBreaker(time.monotonic))
             return GuardedModel(planner=ModelPlanner(client, config, search.describe_index), breaker=breaker)
 
         def chained(chain: Sequence[str]) -> Planner:
-            models = [] if model is None else [guarded(name, model) for name in chain]
+            models = [] if model is None else [guarded(name, model, search_wire) for name in chain]
             total = settings.model_total_seconds
             return ResilientPlanner(models, catalog_planner, budget=budget, total_seconds=total)
 
-        planner = AccountPlanner(chained, settings.model_chain())
-        yield ModelParts(model=model, planner=planner, breakers=breakers, budget=budget)
+        def conversing(chain: Sequence[str]) -> Planner:
+            models = [] if model is None else [guarded(name, model, converse) for name in chain]
+            total = settings.model_total_seconds
+            return ResilientPlanner(
+                models, catalog_planner, budget=budget, total_seconds=total, enough_expansions=0
+            )
+
+        yield ModelParts(
+            model=model,
+            planner=AccountPlanner(chained, settings.model_chain()),
+            converse_planner=AccountPlanner(conversing, settings.model_chain()),
+            breakers=breakers,
+            budget=budget,
+        )
+
+
+def _conversational(settings: Settings) -> ModelPlannerConfig:
+    # A whole call comes at once, when all of it is written: its first event is nearly its last.
+    grows = settings.model_wire == "partial_args"
+    deadlines = settings.deadlines()
+    if not grows:
+        deadlines = replace(deadlines, first_event_seconds=settings.model_call_seconds)
+    return ModelPlannerConfig(
+        wire="partial_args" if grows else "function_call", deadlines=deadlines, conversational=True
+    )
 
 
 async def _open_model(settings: Settings, stack: AsyncExitStack) -> LanguageModel | None:

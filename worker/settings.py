@@ -41,12 +41,16 @@ class Settings(BaseModel):
     model: str = "gemini-3.5-flash-lite"
     fallback_models: str = ""
     """Models asked in turn when the first fails before its first expansion, separated by commas."""
+    suggestions_model: str = "gemini-3.5-flash-lite"
+    """Writes the questions for a product page where the account has chosen no model for them."""
     tokens_per_day: int | None = Field(default=None, ge=1)
     """What one account may spend on the model a day; over it the catalog plans."""
     model_wire: Literal["structured", "function_call", "parallel_calls", "partial_args"] = "structured"
     max_model_streams: int = Field(default=256, ge=1, le=4096)
 
     model_first_chunk_seconds: float = Field(default=2.5, gt=0)
+    model_call_seconds: float = Field(default=5.0, gt=0)
+    """How long a conversation waits for its plan, which comes as one whole function call."""
     model_gap_seconds: float = Field(default=1.5, gt=0)
     model_total_seconds: float = Field(default=8.0, gt=0)
 

@@ -81,6 +81,8 @@ class AgenticConfig(_Section):
     """Categories of a conversation's turn that does not say."""
     converse_category_result_limit: int = Field(default=6, ge=1, le=100)
     """Hits per category of a conversation's turn that does not say."""
+    passive_context: bool = False
+    """The best hits for a conversation's sentence are shown to the model before it plans."""
     short_query_words: int = Field(default=4, ge=1, le=20)
     """Queries with fewer words than this get plain hits."""
     models: Models = Models()

@@ -22,8 +22,8 @@ _CONFIDENCE = {"type": "number", "minimum": 0, "maximum": 1}
 _FILTER = {"type": "string", "description": "A filter over the listed fields; an empty string for none."}
 
 
-def plan_schema(*, max_expansions: int, allow_filters: bool) -> dict[str, Any]:
-    """Return the JSON Schema of a plan.
+def plan_schema(*, max_expansions: int, allow_filters: bool, with_summary: bool = False) -> dict[str, Any]:
+    """Return the JSON Schema of a plan; `with_summary` for one that also speaks to the shopper.
 
     `{"query_expansions": [["4 season tent", "Tents", 0.95, "season:(winter)"]], "strategy": "hybrid"}`
     """
@@ -38,6 +38,7 @@ def plan_schema(*, max_expansions: int, allow_filters: bool) -> dict[str, Any]:
         "rewritten_query": text,
         "message": text,
     }
+    properties |= {"summary": text} if with_summary else {}
     return {
         "type": "object",
         "properties": properties,
@@ -47,7 +48,7 @@ def plan_schema(*, max_expansions: int, allow_filters: bool) -> dict[str, Any]:
 
 
 def plan_functions(
-    wire: Wire, *, max_expansions: int, allow_filters: bool
+    wire: Wire, *, max_expansions: int, allow_filters: bool, with_summary: bool = False
 ) -> tuple[FunctionDeclaration, ...]:
     """Return the functions that carry a plan on that wire; none for JSON text."""
     if wire == "structured":
@@ -62,6 +63,8 @@ def plan_functions(
         }
         told = f"Search one category. Call it once per category, at most {max_expansions} times, best first."
         return (FunctionDeclaration(name=SEARCH_CATEGORY, description=told, parameters=parameters),)
-    schema = plan_schema(max_expansions=max_expansions, allow_filters=allow_filters)
+    schema = plan_schema(
+        max_expansions=max_expansions, allow_filters=allow_filters, with_summary=with_summary
+    )
     told = "Search the shop for every category that answers the shopper's request."
     return (FunctionDeclaration(name=EXECUTE_SEARCH, description=told, parameters=schema),)

@@ -66,7 +66,11 @@ class _Trail:
 
 
 class ResilientPlanner:
-    """The `Planner` that a worker runs with."""
+    """The `Planner` that a worker runs with.
+
+    With fewer expansions than `enough_expansions` the catalog planner fills up; with 0 it never does, and
+    `report.complete` says whether the models did their part.
+    """
 
     def __init__(
         self,
@@ -75,6 +79,7 @@ class ResilientPlanner:
         *,
         budget: TokenBudget,
         total_seconds: float = 8.0,
+        enough_expansions: int = ENOUGH_EXPANSIONS,
         retry: RetryPolicy | None = None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
@@ -83,6 +88,7 @@ class ResilientPlanner:
         self._catalog = catalog
         self._budget = budget
         self._total_seconds = total_seconds
+        self._enough_expansions = enough_expansions
         self._retry = retry or RetryPolicy()
         self._clock = clock
         self._sleep = sleep
@@ -98,11 +104,11 @@ class ResilientPlanner:
         report = await self._ask_models(request, emitted, trail)
         if report is not None:
             answered = replace(report, usage=trail.usage, warnings=(*trail.warnings, *report.warnings))
-            if emitted.answers_without_search or emitted.expansions >= _enough(request):
+            if emitted.answers_without_search or emitted.expansions >= self._enough(request):
                 return replace(answered, details={"attempts": trail.attempts})
             trail.reason = "too_few_expansions"
             trail.warnings = [*answered.warnings, "too_few_expansions"]
-        elif emitted.expansions >= _enough(request):
+        elif emitted.expansions >= self._enough(request):
             return self._cut_report(trail)
         return await self._fill(request, emitted, trail)
 
@@ -177,6 +183,9 @@ class ResilientPlanner:
             wait = self._retry.quick_seconds
         return wait if wait <= min(self._retry.longest_wait_seconds, left) else None
 
+    def _enough(self, request: PlanRequest) -> int:
+        return min(self._enough_expansions, request.max_categories)
+
     def _cut_report(self, trail: _Trail) -> PlanReport:
         return PlanReport(
             source=PlanSource.LLM,
@@ -214,10 +223,6 @@ class ResilientPlanner:
             complete=report.complete and not degraded,
             details={**report.details, **details},
         )
-
-
-def _enough(request: PlanRequest) -> int:
-    return min(ENOUGH_EXPANSIONS, request.max_categories)
 
 
 def _sum(one: TokenUsage, other: TokenUsage) -> TokenUsage:

@@ -41,6 +41,8 @@ class ModelPlannerConfig:
     deadlines: Deadlines = Deadlines()
     max_output_tokens: int = 1200
     max_facet_tokens: int = 800
+    conversational: bool = False
+    """Whether the plan also holds what is said to the shopper."""
 
 
 class ModelPlanningFailed(PlanningFailed):
@@ -64,7 +66,10 @@ class ModelPlanner:
         self._model = model
         self._describe = describe
         self._prompt = PlanPrompt(
-            model=config.model, wire=config.wire, max_output_tokens=config.max_output_tokens
+            model=config.model,
+            wire=config.wire,
+            max_output_tokens=config.max_output_tokens,
+            conversational=config.conversational,
         )
         self._contexts: OrderedDict[tuple[str, str, str, tuple[str, ...] | None], str] = OrderedDict()
 

@@ -8,10 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from search_proxy.caller import Caller
 from search_proxy.filters import Filter
+
+if TYPE_CHECKING:
+    # A model's events carry the token counts of this file; at run time only one can import the other.
+    from worker.llm.language_model import InlineImage
 
 
 class Strategy(StrEnum):
@@ -111,6 +115,10 @@ class PlanRequest:
     """The account's own chain of models; empty is the server's."""
     tokens_per_day: int | None = None
     """The account's own budget; None is the server's."""
+    context: str = ""
+    """Fenced data that the question is about, such as the product of a page."""
+    images: tuple[InlineImage, ...] = ()
+    """Pictures sent with the question, checked and small."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

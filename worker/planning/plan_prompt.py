@@ -20,12 +20,15 @@ _MAX_REMEMBERED = 600
 class PlanPrompt:
     """Holds the prompts' texts and writes one call from them."""
 
-    def __init__(self, *, model: str, wire: Wire, max_output_tokens: int) -> None:
+    def __init__(
+        self, *, model: str, wire: Wire, max_output_tokens: int, conversational: bool = False
+    ) -> None:
         self._model = model
         self._wire: Wire = wire
         self._max_output_tokens = max_output_tokens
+        self._conversational = conversational
         self._base = read_prompt("base")
-        self._format = read_prompt("format")
+        self._format = read_prompt("converse" if conversational else "format")
         self._filters = read_prompt("filters")
 
     def write(self, request: PlanRequest, facets: str) -> ModelRequest:
@@ -35,14 +38,19 @@ class PlanPrompt:
         system = [request.system_prompt or self._base, self._format]
         if allow_filters:
             system += [self._filters, facets]
-        functions = plan_functions(self._wire, max_expansions=limit, allow_filters=allow_filters)
+        functions = plan_functions(
+            self._wire, max_expansions=limit, allow_filters=allow_filters, with_summary=self._conversational
+        )
+        asked = request.query[:_MAX_QUERY]
+        if request.context:
+            asked = f"{request.context}\n\nThe shopper says: {asked}"
         schema = None if functions else plan_schema(max_expansions=limit, allow_filters=allow_filters)
         return ModelRequest(
             model=self._model,
             system="\n\n".join(system),
             messages=(
                 *(message for turn in request.history[-_MAX_HISTORY:] for message in _turn(turn)),
-                Message(role="user", text=request.query[:_MAX_QUERY]),
+                Message(role="user", text=asked, images=request.images),
             ),
             response_schema=schema,
             functions=functions,
