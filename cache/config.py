@@ -43,8 +43,11 @@ class CacheConfig:
     edge_budget_seconds: float = 0.020
     table_budget_seconds: float = 0.050
 
-    flight_budget_seconds: float = 0.050
-    """How long a caller waits for Redis to say who leads, and a leader for it to take the flight's end."""
+    flight_budget_seconds: float = 0.150
+    """How long a caller waits for Redis to say who leads, and a leader for it to take the flight's end.
+
+    A second model call costs more than this, and first hits do not wait for it.
+    """
     flight_lease_seconds: float = 6.0
     """How long followers wait for a leading process that has died; a living one renews it in time."""
 

@@ -39,7 +39,7 @@ async def open_cache(
 ) -> AsyncIterator[QueryCache]:
     """Open the cache of one process, and close it with everything that runs in it.
 
-    Nothing is connected yet: a tier that is down makes misses, never a failing start.
+    Nothing has to be connected yet: a tier that is down makes misses, never a failing start.
     """
     async with AsyncExitStack() as stack:
         table = open_table(config, clock=clock)
@@ -50,6 +50,9 @@ async def open_cache(
         background = await stack.enter_async_context(
             background_work(limit=config.max_background, grace_seconds=config.drain_seconds)
         )
+        if redis is not None:
+            warm_up = importlib.import_module("cache.redis_connection").warm_up
+            background.start(warm_up(redis), name="redis-warm-up")
         edge = _open_edge(config, redis, clock=clock, monotonic=monotonic)
         flights = SingleFlight(
             background,

@@ -6,6 +6,8 @@ One immediate retry covers a connection that died in the pool; everything slower
 
 from __future__ import annotations
 
+import asyncio
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -23,8 +25,12 @@ from redis.exceptions import (
 
 from cache.errors import TierBusy, TierFull, TierReadOnly, TierUnavailable
 
+logger = logging.getLogger(__name__)
+
 POOL_CONNECTIONS = 16
 """Eight already reach the server's rate from one event loop; the rest is room for writes and slow reads."""
+
+WARM_CONNECTIONS = 4
 
 SOCKET_SECONDS = 1.0
 """A read that takes longer is of no use to anybody, the next caller included."""
@@ -42,6 +48,21 @@ def open_redis(url: str, *, connections: int = POOL_CONNECTIONS) -> Redis:
         protocol=3,
     )
     return Redis.from_pool(pool)
+
+
+async def warm_up(client: Redis) -> None:
+    """Open some connections now: the first of a process costs more than any caller's budget."""
+    try:
+        async with asyncio.TaskGroup() as group:
+            for number in range(WARM_CONNECTIONS):
+                group.create_task(_ping(client), name=f"redis-warm-up:{number}")
+    except* TierUnavailable as errors:
+        logger.warning("cache_redis_not_warm", extra={"error": str(errors.exceptions[0])})
+
+
+async def _ping(client: Redis) -> None:
+    with redis_errors("redis"):
+        await client.ping()
 
 
 @contextmanager
