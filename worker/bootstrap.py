@@ -6,10 +6,13 @@ from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from cache.opening import open_cache
+from conversation.opening import open_conversations
 from search_proxy.accounts.open_accounts import open_account_office
 from search_proxy.backends.embedded import open_embedded
 from search_proxy.proxy import SearchProxy
 from worker.background import open_background
+from worker.image_fetching import ImageFetcher
+from worker.images import ImageReader
 from worker.model_parts import open_model_parts
 from worker.planning.catalog_planner import CatalogPlanner
 from worker.run_registry import open_run_registry
@@ -29,6 +32,7 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         catalog_planner = CatalogPlanner(search)
         parts = await stack.enter_async_context(open_model_parts(settings, search, catalog_planner))
         cache = await stack.enter_async_context(open_cache(settings.cache_config()))
+        conversations = await stack.enter_async_context(open_conversations(settings.conversation_config()))
         background = await stack.enter_async_context(open_background(settings.shutdown_grace_seconds / 2))
         runs = await stack.enter_async_context(
             open_run_registry(
@@ -44,10 +48,13 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             search=search,
             planner=parts.planner,
             catalog_planner=catalog_planner,
+            converse_planner=parts.converse_planner,
             reader=catalog_planner,
             model=parts.model,
             breakers=parts.breakers,
             lanes=("text",),
+            conversations=conversations,
+            images=ImageReader(fetcher=ImageFetcher(settings.image_host_list())),
             cache=cache,
             runs=runs,
             wait_until=background,

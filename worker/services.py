@@ -7,13 +7,16 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from cache.query_cache import QueryCache
+from conversation import Conversations
 from search_proxy.accounts.account_office import AccountOffice
 from search_proxy.accounts.directory import AccountDirectory
 from search_proxy.backend import CatalogWriter, SearchBackend
 from search_proxy.binding import SearchBinding
+from worker.images import ImageReader
 from worker.llm.breaker import CircuitBreaker
 from worker.llm.language_model import LanguageModel
 from worker.planning.catalog_decision import Decision
+from worker.planning.catalog_vocabulary import Vocabulary
 from worker.planning.plan import PlanRequest
 from worker.planning.planner import Planner
 from worker.run_registry import RunRegistry
@@ -39,6 +42,14 @@ class QueryReader(Protocol):
         """
         ...
 
+    async def vocabulary(self, request: PlanRequest) -> Vocabulary:
+        """Return the words of the request's index as its caller may see them.
+
+        Raises:
+            SearchError: The index cannot be asked for its words.
+        """
+        ...
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Services:
@@ -52,10 +63,13 @@ class Services:
     search: SearchBinding
     planner: Planner
     catalog_planner: Planner
+    converse_planner: Planner
     reader: QueryReader
     model: LanguageModel | None
     breakers: Mapping[str, CircuitBreaker]
     lanes: tuple[str, ...]
+    conversations: Conversations
+    images: ImageReader
     cache: QueryCache
     runs: RunRegistry
     wait_until: WaitUntil

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from cache.config import CacheConfig, DynamoConfig
+from conversation.opening import ConversationConfig
 from search_proxy.accounts.open_accounts import DynamoDBPlace
 from worker.llm.deadlines import Deadlines
 
@@ -55,7 +56,9 @@ class Settings(BaseModel):
     model_total_seconds: float = Field(default=8.0, gt=0)
 
     redis_url: SecretStr | None = None
-    """Shares the edge cache, and later conversations, between machines."""
+    """Shares the edge cache and the conversations between machines."""
+    image_hosts: str = ""
+    """Hosts that images of a conversation may be fetched from, separated by commas; by default none."""
     cache_table: Literal["sqlite", "dynamodb"] = "sqlite"
     accounts_table: str | None = None
     """A DynamoDB table for accounts and settings; without one they are in SQLite under the data folder."""
@@ -89,6 +92,17 @@ class Settings(BaseModel):
             table=self.cache_table,
             dynamodb=DynamoConfig(region=self.dynamodb_region, endpoint_url=self.dynamodb_endpoint_url),
         )
+
+    def conversation_config(self) -> ConversationConfig:
+        """Return where conversations are kept."""
+        return ConversationConfig(
+            sqlite_path=self.data_dir / "conversations.sqlite3",
+            redis_url=None if self.redis_url is None else self.redis_url.get_secret_value(),
+        )
+
+    def image_host_list(self) -> tuple[str, ...]:
+        """Return the hosts that images may be fetched from."""
+        return tuple(host for name in self.image_hosts.split(",") if (host := name.strip()))
 
     def accounts_place(self) -> DynamoDBPlace | None:
         """Return where accounts are kept when not in SQLite."""
