@@ -45,6 +45,7 @@ def plan_cache(request: AgenticRequest) -> CachePlan:
         account_id=request.caller.account_id,
         session=request.session_id or request.query,
         has_key=key is not None,
+        is_conversation=request.converses,
     )
     return CachePlan(
         key=key,

@@ -57,6 +57,13 @@ class AgenticPayload(BaseModel):
     enable_conversation: bool | None = Field(default=None, validation_alias="enableConversation")
     conversation_id: _Identifier | None = Field(default=None, validation_alias="conversationId")
 
+    @property
+    def converses(self) -> bool:
+        """Whether the answer is a turn of a conversation; an id alone says so too."""
+        if self.enable_conversation is None:
+            return self.conversation_id is not None
+        return self.enable_conversation
+
     @model_validator(mode="after")
     def _check_query(self) -> Self:
         if len(self.q) > MAX_QUERY_CHARACTERS:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 
@@ -39,11 +39,15 @@ ALWAYS_KNOWN_FIELDS = frozenset(
 """Fields of every product, which a filter may name even where no document has them yet."""
 
 
+Feature = Literal["agentic_search", "converse"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgenticRequest:
     """One agentic question, checked.
 
     `initial` is the first search with the client's filter in it; `category` is the template of the others.
+    `converses` says that the answer is a turn of a conversation, a new one without a `conversation_id`.
     """
 
     caller: Caller
@@ -60,6 +64,8 @@ class AgenticRequest:
     suggest_filters: bool
     user_id: str | None = None
     session_id: str | None = None
+    converses: bool = False
+    conversation_id: str | None = None
 
     @property
     def system_prompt(self) -> str:
@@ -73,6 +79,8 @@ def build_request(
     payload: AgenticPayload,
     snapshot: SettingsSnapshot,
     description: IndexDescription,
+    *,
+    feature: Feature = "agentic_search",
 ) -> AgenticRequest:
     """Combine what was asked with what the account allows.
 
@@ -81,8 +89,7 @@ def build_request(
         InvalidRequest: A filter, a facet or another search setting is wrong; the message says where.
     """
     settings = snapshot.settings
-    if not settings.feature_flags.agentic_search:
-        raise FeatureDisabled(f"agentic search is not enabled for index {index!r}; ask the account's owner")
+    check_enabled(settings, feature, index)
     query = clean_query(payload.q)
     initial = _initial_search(index, query, payload, description)
     config = settings.agentic_config
@@ -108,7 +115,20 @@ def build_request(
         suggest_filters=payload.suggest_filters,
         user_id=payload.user_id,
         session_id=payload.session_id,
+        converses=feature == "converse" or payload.converses,
+        conversation_id=payload.conversation_id,
     )
+
+
+def check_enabled(settings: IndexSettings, feature: str, index: str) -> None:
+    """Refuse what the account has not switched on.
+
+    Raises:
+        FeatureDisabled: The flag of that name is off.
+    """
+    if not getattr(settings.feature_flags, feature):
+        name = feature.replace("_", " ")
+        raise FeatureDisabled(f"{name} is not enabled for index {index!r}; ask the account's owner")
 
 
 def check_filter_fields(filter_tree: Filter, description: IndexDescription, where: str) -> None:

@@ -59,12 +59,8 @@ async def get_agentic_search(
     """Stream an agentic search; with `Last-Event-ID`, go on with the run that the id names, or answer 204."""
     last_event_id = request.headers.get("last-event-id")
     if last_event_id:
-        return _resume(services, caller, index, last_event_id)
-    names = [name for name, _ in request.query_params.multi_items()]
-    doubled = next((name for name in names if names.count(name) > 1), None)
-    if doubled is not None:
-        raise InvalidRequest(f"{doubled!r} is given more than once")
-    payload = read_query_parameters(dict(request.query_params))
+        return resume_run(services, caller, index, last_event_id)
+    payload = read_query_parameters(query_parameters(request))
     return _stream(services, await _build(services, caller, index, payload, settings))
 
 
@@ -73,7 +69,7 @@ async def post_agentic_search(
     index: str, request: Request, services: _Services, caller: _Caller, settings: _Settings
 ) -> Response:
     """Answer an agentic search as one JSON object, or streamed for `Accept: text/event-stream`."""
-    payload = read_json(await _body(request))
+    payload = read_json(await read_body(request, MAX_BODY_BYTES))
     agentic = await _build(services, caller, index, payload, settings)
     if "text/event-stream" in request.headers.get("accept", ""):
         return _stream(services, agentic)
@@ -87,7 +83,7 @@ async def get_run(
     index: str, run_id: str, request: Request, services: _Services, caller: _Caller
 ) -> Response:
     """Stream a run that is under way, from the event after `Last-Event-ID` or its beginning; else 204."""
-    return _resume(services, caller, index, request.headers.get("last-event-id") or f"{run_id}-0")
+    return resume_run(services, caller, index, request.headers.get("last-event-id") or f"{run_id}-0")
 
 
 @router.delete("/runs/{run_id}")
@@ -116,19 +112,21 @@ def _start(services: Services, agentic: AgenticRequest) -> Run:
 
 
 def _stream(services: Services, agentic: AgenticRequest) -> Response:
-    return _stream_of(services, _start(services, agentic), after=0)
+    return stream_run(services, _start(services, agentic), after=0)
 
 
-def _resume(services: Services, caller: Caller, index: str, last_event_id: str) -> Response:
+def resume_run(services: Services, caller: Caller, index: str, last_event_id: str) -> Response:
+    """Return the stream of a run from the event after `{runId}-{number}`, or 204 where nothing follows."""
     run_id, _, seq = last_event_id.rpartition("-")
     run = services.runs.find(run_id, caller.account_id)
     if run is None or run.index != index or not seq.isdecimal() or not run.has_events_after(int(seq)):
         # A browser takes 204 as the end; anything else would make it ask, and bill, again.
         return Response(status_code=204)
-    return _stream_of(services, run, after=int(seq))
+    return stream_run(services, run, after=int(seq))
 
 
-def _stream_of(services: Services, run: Run, *, after: int) -> RunStream:
+def stream_run(services: Services, run: Run, *, after: int) -> RunStream:
+    """Return the stream of a run from the event after `after`."""
     settings = services.settings
     return RunStream(
         run,
@@ -140,10 +138,28 @@ def _stream_of(services: Services, run: Run, *, after: int) -> RunStream:
     )
 
 
-async def _body(request: Request) -> bytes:
+async def read_body(request: Request, max_bytes: int) -> bytes:
+    """Return the body.
+
+    Raises:
+        PayloadTooLarge: It has more than `max_bytes`.
+    """
     body = bytearray()
     async for chunk in request.stream():
         body += chunk
-        if len(body) > MAX_BODY_BYTES:
-            raise PayloadTooLarge(f"the body has more than {MAX_BODY_BYTES} bytes")
+        if len(body) > max_bytes:
+            raise PayloadTooLarge(f"the body has more than {max_bytes} bytes")
     return bytes(body)
+
+
+def query_parameters(request: Request) -> dict[str, str]:
+    """Return the query string's parameters.
+
+    Raises:
+        InvalidRequest: One is given more than once.
+    """
+    names = [name for name, _ in request.query_params.multi_items()]
+    doubled = next((name for name in names if names.count(name) > 1), None)
+    if doubled is not None:
+        raise InvalidRequest(f"{doubled!r} is given more than once")
+    return dict(request.query_params)
