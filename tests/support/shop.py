@@ -1,4 +1,4 @@
-"""A whole shop behind a real server: a small catalog, the real engine, a scripted model where one is given."""
+"""A whole shop behind a real server: a small catalog, the real engine, a scripted model when one is given."""
 
 from __future__ import annotations
 
