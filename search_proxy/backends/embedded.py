@@ -14,6 +14,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
+from threadpoolctl import threadpool_limits
+
 from search_proxy.engine import catalog_writer
 from search_proxy.engine.describing import describe_snapshot
 from search_proxy.engine.embedder import Embedder
@@ -176,6 +178,9 @@ async def open_embedded(
     """
     lane = None if embedder is None else VectorLane(embedder, fusion or Fusion())
     with (
+        # A search is one thread's work. Matrix products that wait for a second core, which another search or
+        # the event loop has, take tens of milliseconds instead of two.
+        threadpool_limits(1, user_api="blas"),
         ThreadPoolExecutor(SEARCH_THREADS, thread_name_prefix="engine-search") as searchers,
         ThreadPoolExecutor(1, thread_name_prefix="engine-write") as writers,
         ThreadPoolExecutor(1, thread_name_prefix="engine-embed") as embedders,

@@ -9,7 +9,8 @@ import logging
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
+from pathlib import Path
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy as np
 
@@ -41,6 +42,7 @@ class VectorLane:
         self._lock = threading.Lock()
         self._queries: OrderedDict[str, Array] = OrderedDict()
         self._mapped: WeakKeyDictionary[Snapshot, _Mapped] = WeakKeyDictionary()
+        self._files: WeakValueDictionary[Path, VectorFile] = WeakValueDictionary()
 
     def query_vector(self, snapshot: Snapshot, query: str) -> Array | None:
         """Return the vector of `query`, or None where there is nothing to compare it with.
@@ -81,8 +83,11 @@ class VectorLane:
         with self._lock:
             mapped = self._mapped.get(snapshot)
         if mapped is None or mapped.vectors.length != stored_vectors(snapshot.folder):
-            vectors = VectorFile(snapshot.folder, self.embedder)
+            with self._lock:
+                before = self._files.get(snapshot.folder)
+            vectors = VectorFile(snapshot.folder, self.embedder, before)
             mapped = _Mapped(vectors, np.asarray(vectors.positions(snapshot.text_hashes)))
             with self._lock:
                 self._mapped[snapshot] = mapped
+                self._files[snapshot.folder] = vectors
         return mapped
