@@ -67,6 +67,31 @@ class Budgets(_Section):
     """Tokens, in and out, per UTC day; null is without limit, 0 never asks the model."""
 
 
+class Tools(_Section):
+    """Which tools agents are given, each by itself, over MCP, gRPC and in a conversation."""
+
+    enabled: bool = False
+    """Conversations let the model search by tools, instead of giving it search results."""
+    keyword_search: bool = True
+    """Search by words."""
+    semantic_search: bool = True
+    """Search by meaning."""
+    filter_documents: bool = True
+    """List what a filter keeps."""
+    fused_search: bool = True
+    """Search by words and meaning in one page."""
+    search: bool = True
+    """Search many queries at once."""
+    get_document: bool = True
+    """Read one document."""
+    read: bool = True
+    """Read several documents."""
+    web_search: bool = True
+    """Search the open web, where a provider is set up."""
+    fetch_page: bool = True
+    """Read a page of the open web."""
+
+
 class AgenticConfig(_Section):
     """How an agentic search behaves."""
 
@@ -87,6 +112,7 @@ class AgenticConfig(_Section):
     """Queries with fewer words than this get plain hits."""
     models: Models = Models()
     budgets: Budgets = Budgets()
+    tools: Tools = Tools()
     cache_model_answers: bool = True
     """Complete model answers are kept for the sessions that `cached_query_percentage` admits."""
 

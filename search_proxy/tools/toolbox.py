@@ -1,0 +1,195 @@
+"""Gives every face the tools of a caller, and answers their calls: with a result or with a sentence.
+
+What is known of a corpus is read again when the index has changed, and so are its costs. No exception
+leaves `call`, whatever the engine, the web or the arguments do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from search_proxy.accounts.settings_schema import SettingsReader
+from search_proxy.binding import SearchBinding
+from search_proxy.caller import Caller
+from search_proxy.errors import SearchError
+from search_proxy.tools.context import NameOf, Paraphraser, ToolContext
+from search_proxy.tools.corpus import CorpusProfile, read_profile
+from search_proxy.tools.costs import ToolCost, measure_costs
+from search_proxy.tools.definition import OfferedTool, ToolAnswer, ToolDefinition, ToolFailure
+from search_proxy.tools.descriptions import describe_tool
+from search_proxy.tools.failures import failure_of
+from search_proxy.tools.tool_set import TOOL_BY_NAME, TOOLS
+from search_proxy.web.tier import WebTier
+
+logger = logging.getLogger(__name__)
+
+_REMEMBERED_CORPORA = 256
+_MEASURED_FOR_SECONDS = 60.0
+"""An index that is written all the time keeps its figures this long."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolboxConfig:
+    """How long a call may take: a tool of the index, and one that goes out."""
+
+    index_seconds: float = 5.0
+    web_seconds: float = 20.0
+
+
+@dataclass(slots=True)
+class _Corpus:
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    profile: CorpusProfile | None = None
+    costs: Mapping[str, ToolCost] | None = None
+    measured_at: float = 0.0
+
+
+class Toolbox:
+    """The tools of every index of every caller."""
+
+    def __init__(
+        self,
+        search: SearchBinding,
+        settings: SettingsReader,
+        *,
+        web: WebTier | None = None,
+        paraphraser: Paraphraser | None = None,
+        config: ToolboxConfig | None = None,
+    ) -> None:
+        self._search = search
+        self._settings = settings
+        self._web = web or WebTier()
+        self._paraphraser = paraphraser
+        self._config = config or ToolboxConfig()
+        self._corpora: OrderedDict[tuple[str, str, str], _Corpus] = OrderedDict()
+
+    def switched_on(self, caller: Caller, index: str) -> frozenset[str]:
+        """Return the names of the tools that the account has on for the index."""
+        switches = self._settings.snapshot(caller.account_id, index).settings.agentic_config.tools
+        return frozenset(tool.name for tool in TOOLS if getattr(switches, tool.name))
+
+    async def offered(self, caller: Caller, index: str, name_of: NameOf = str) -> Sequence[OfferedTool]:
+        """Return the tools of one index with their descriptions, in a fixed order.
+
+        Raises:
+            SearchError: The index does not exist for the caller, or the engine could not answer.
+        """
+        names = self.switched_on(caller, index)
+        profile, costs = await self._described(caller, index)
+        return [
+            OfferedTool(
+                name=name_of(tool.name),
+                title=tool.title,
+                description=describe_tool(tool, profile, costs.get(tool.name), names, name_of),
+                schema=tool.schema(profile),
+                output_schema=tool.output_schema,
+                is_open_world=tool.is_open_world,
+                definition=tool,
+                index=index if tool.about_index else None,
+            )
+            for tool in TOOLS
+            if tool.name in names
+        ]
+
+    async def call(
+        self,
+        caller: Caller,
+        index: str,
+        name: str,
+        arguments: Mapping[str, Any],
+        name_of: NameOf = str,
+    ) -> ToolAnswer:
+        """Answer one call; a failure of any kind is a sentence in the answer."""
+        tool = TOOL_BY_NAME.get(name)
+        names = self.switched_on(caller, index)
+        started = time.perf_counter()
+        try:
+            if tool is None or name not in names:
+                known = ", ".join(name_of(one.name) for one in TOOLS if one.name in names)
+                raise ToolFailure(f"there is no tool {name!r} here; there is {known or 'none'}", "not_found")
+            answer = await self._answered(caller, index, tool, arguments, names, name_of)
+        except* (ToolFailure, SearchError, TimeoutError) as errors:
+            answer = failure_of(errors, name, index, names, name_of)
+        except* Exception:
+            logger.exception("tool_failed", extra={"tool": name, "request_id": caller.request_id})
+            answer = ToolAnswer(text=f"{name_of(name)} failed for a reason of its own", failure="unavailable")
+        logger.info(
+            "tool_called",
+            extra={
+                "tool": name,
+                "index": index,
+                "account": caller.account_id,
+                "request_id": caller.request_id,
+                "failure": answer.failure,
+                "ms": round((time.perf_counter() - started) * 1000, 2),
+            },
+        )
+        return answer
+
+    async def _answered(
+        self,
+        caller: Caller,
+        index: str,
+        tool: ToolDefinition,
+        arguments: Mapping[str, Any],
+        names: frozenset[str],
+        name_of: NameOf,
+    ) -> ToolAnswer:
+        seconds = self._config.index_seconds if tool.about_index else self._config.web_seconds
+        async with asyncio.timeout(seconds):
+            profile = await self._profile(caller, index)
+            context = self._context(caller, profile, names, name_of)
+            structured = await tool.handler(context, arguments)
+        return ToolAnswer(text=orjson.dumps(structured).decode(), structured=structured)
+
+    def _context(
+        self, caller: Caller, profile: CorpusProfile, names: frozenset[str], name_of: NameOf
+    ) -> ToolContext:
+        return ToolContext(
+            search=self._search,
+            caller=caller,
+            profile=profile,
+            web=self._web,
+            paraphraser=self._paraphraser,
+            offered=names if profile.has_vectors else names - {"semantic_search"},
+            name_of=name_of,
+        )
+
+    async def _profile(self, caller: Caller, index: str) -> CorpusProfile:
+        corpus = self._corpus(caller, index)
+        description = await self._search.describe_index(caller, index)
+        stamp = (description.generation, description.embedding_model)
+        async with corpus.lock:
+            known = corpus.profile
+            if known is None or (known.generation, known.embedding_model) != stamp:
+                known = corpus.profile = await read_profile(self._search, caller, index)
+                if time.monotonic() - corpus.measured_at > _MEASURED_FOR_SECONDS:
+                    corpus.costs = None
+        return known
+
+    async def _described(self, caller: Caller, index: str) -> tuple[CorpusProfile, Mapping[str, ToolCost]]:
+        profile = await self._profile(caller, index)
+        corpus = self._corpus(caller, index)
+        async with corpus.lock:
+            if corpus.costs is None:
+                names = frozenset(tool.name for tool in TOOLS)
+                corpus.costs = await measure_costs(self._context(caller, profile, names, str))
+                corpus.measured_at = time.monotonic()
+            return profile, corpus.costs
+
+    def _corpus(self, caller: Caller, index: str) -> _Corpus:
+        """Return what is known of an index, apart for every set of rights that sees it differently."""
+        key = (caller.account_id, index, str(caller.forced_filter or ""))
+        corpus = self._corpora.setdefault(key, _Corpus())
+        self._corpora.move_to_end(key)
+        if len(self._corpora) > _REMEMBERED_CORPORA:
+            self._corpora.popitem(last=False)
+        return corpus
