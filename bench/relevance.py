@@ -20,11 +20,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
 
+import numpy as np
+
 from bench.engine_catalogs import SHARED_DATA, icecat_products
 from search_proxy.engine.catalog_writer import add_documents
+from search_proxy.engine.ordering import by_score
 from search_proxy.engine.query_reading import Alternative, Concept, QueryReading, read_query
 from search_proxy.engine.snapshot import Snapshot, open_snapshot
-from search_proxy.engine.text_query import product_query
+from search_proxy.engine.text_query import score_reading
 
 GOOD_GAIN = 2 / 3
 RESAMPLES = 10_000
@@ -135,7 +138,7 @@ def _ndcg(found: Sequence[str], gains: Mapping[str, float]) -> float:
 
 def _literal(snapshot: Snapshot) -> Search:
     def search(query: str) -> Sequence[str]:
-        terms = tuple(dict.fromkeys(snapshot.text.analyzer.analyze(query)))
+        terms = tuple(dict.fromkeys(snapshot.text.analysis.analyze(query)))
         concepts = tuple(Concept((Alternative((term,)),)) for term in terms)
         return _ranked(snapshot, QueryReading(concepts=concepts, literal=terms))
 
@@ -144,7 +147,7 @@ def _literal(snapshot: Snapshot) -> Search:
 
 def _engine(snapshot: Snapshot) -> Search:
     def search(query: str) -> Sequence[str]:
-        return _ranked(snapshot, read_query(snapshot.text, query, snapshot.vocabulary, snapshot.synonyms))
+        return _ranked(snapshot, read_query(snapshot.text, query, snapshot.synonyms))
 
     return search
 
@@ -152,9 +155,10 @@ def _engine(snapshot: Snapshot) -> Search:
 def _ranked(snapshot: Snapshot, reading: QueryReading) -> Sequence[str]:
     if not reading.concepts:
         return []
-    serials, _ = snapshot.text.matches(product_query(snapshot.text, reading))
-    rows, _ = snapshot.rows_of_serials(serials[:100])
-    return [snapshot.ids[row] for row in rows]
+    scores = score_reading(snapshot.text, reading)
+    rows = np.flatnonzero(scores)
+    best = rows[by_score(rows, scores[rows], 100)][:100]
+    return [snapshot.ids[row] for row in best]
 
 
 if __name__ == "__main__":

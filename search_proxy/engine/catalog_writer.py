@@ -1,8 +1,8 @@
 """Commits: documents in, documents out, one generation after the other.
 
-The order makes a crash harmless at every point. New texts go to tantivy under serial numbers that no
-generation knows yet; then the segment is written; then the manifest is replaced, which is the commit; then
-dead texts are removed. One writer per index, across processes, by a lock of the kernel.
+The order makes a crash harmless at every point: a segment is written that no generation knows yet; then the
+manifest is replaced, which is the commit; then files that no generation uses are removed. One writer per
+index, across processes, by a lock of the kernel.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from search_proxy.engine.columns import ColumnsBuilder
 from search_proxy.engine.compaction import compacted
 from search_proxy.engine.documents import PreparedDocument, addressable_values, prepare_document
 from search_proxy.engine.embedder import embedded_text
-from search_proxy.engine.languages import DEFAULT_LANGUAGE, analyzer
+from search_proxy.engine.languages import DEFAULT_LANGUAGE, TextAnalysis
 from search_proxy.engine.manifest import (
     Manifest,
     SegmentEntry,
@@ -33,8 +33,9 @@ from search_proxy.engine.manifest import (
 )
 from search_proxy.engine.searchable_text import searchable_text
 from search_proxy.engine.segment import write_segment
-from search_proxy.engine.snapshot import SEGMENTS, TEXT, Snapshot, read_deleted
+from search_proxy.engine.snapshot import SEGMENTS, Snapshot, read_deleted
 from search_proxy.engine.synonyms import write_synonyms
+from search_proxy.engine.text_columns import TextBuilder
 from search_proxy.engine.vectors import text_hash
 
 
@@ -80,8 +81,8 @@ def set_synonyms(folder: Path, lines: Sequence[str]) -> None:
     """
     with writer_lock(folder):
         manifest = read_manifest(folder)
-        write_synonyms(folder, lines, analyzer(manifest.language))
-        publish_manifest(folder, manifest.following(manifest.segments, manifest.next_serial))
+        write_synonyms(folder, lines, TextAnalysis(manifest.language))
+        publish_manifest(folder, manifest.following(manifest.segments))
 
 
 def delete_index(folder: Path) -> None:
@@ -100,7 +101,7 @@ def delete_index(folder: Path) -> None:
 
 def _current(folder: Path, language: str | None) -> Snapshot:
     if identity(folder) is None:
-        (folder / TEXT).mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
         return Snapshot(folder, new_manifest(language or DEFAULT_LANGUAGE))
     return Snapshot(folder, read_manifest(folder))
 
@@ -110,21 +111,11 @@ def _commit(
 ) -> None:
     manifest = snapshot.manifest
     dead_rows = [snapshot.row_by_id[one] for one in removed_ids if one in snapshot.row_by_id]
-    dead_serials = [int(snapshot.serials[row]) for row in dead_rows]
-    with snapshot.text.writing() as texts:
-        texts.forget_from(manifest.next_serial)
-        documents = [orjson.loads(document.body) for document in added]
-        for serial, document in enumerate(documents, manifest.next_serial):
-            texts.add(serial, searchable_text(document))
-        texts.commit()
-        segments = _with_deleted(folder, snapshot, dead_rows)
-        if added:
-            segments.append(_write_added(folder, added, documents, manifest.next_serial))
-        following = manifest.following(tuple(segments), manifest.next_serial + len(added))
-        publish_manifest(folder, following)
-        if dead_serials:
-            texts.remove(dead_serials)
-            texts.commit()
+    segments = _with_deleted(folder, snapshot, dead_rows)
+    if added:
+        segments.append(_write_added(folder, snapshot, added))
+    following = manifest.following(tuple(segments))
+    publish_manifest(folder, following)
     merged = compacted(folder, following)
     if merged is not None:
         publish_manifest(folder, merged)
@@ -146,27 +137,27 @@ def _with_deleted(folder: Path, snapshot: Snapshot, dead_rows: Sequence[int]) ->
     return entries
 
 
-def _write_added(
-    folder: Path,
-    added: Sequence[PreparedDocument],
-    documents: Sequence[dict[str, Any]],
-    first_serial: int,
-) -> SegmentEntry:
+def _write_added(folder: Path, snapshot: Snapshot, added: Sequence[PreparedDocument]) -> SegmentEntry:
     fields: dict[str, ColumnsBuilder] = {}
-    for row, document in enumerate(documents):
+    text = TextBuilder(snapshot.text.analysis)
+    hashes = np.empty(len(added), "<u8")
+    for row, one in enumerate(added):
+        document = orjson.loads(one.body)
+        hashes[row] = text_hash(embedded_text(document))
+        text.add(row, searchable_text(document))
         for name, value in addressable_values(document):
             builder = fields.get(name)
             if builder is None:
                 builder = fields[name] = ColumnsBuilder()
             builder.add(row, value)
-    name = f"{first_serial:012d}-{secrets.token_hex(4)}"
+    name = f"{snapshot.manifest.number:012d}-{secrets.token_hex(4)}"
     write_segment(
         folder / SEGMENTS / name,
         ids=[document.id for document in added],
-        serials=np.arange(first_serial, first_serial + len(added), dtype="<u8"),
-        text_hashes=np.array([text_hash(embedded_text(document)) for document in documents], "<u8"),
+        text_hashes=hashes,
         bodies=[document.body for document in added],
         fields={field: builder.build() for field, builder in fields.items()},
+        text=text.build(len(added)),
     )
     return SegmentEntry(name=name, size=len(added))
 

@@ -1,7 +1,7 @@
 """Merges segments, so that an index that is written in many small commits stays as fast as one.
 
 The newest segments are merged until the sizes grow geometrically towards the oldest; where half of all rows
-are dead, everything is. Columns are joined as arrays: no document is parsed again, tantivy is not touched.
+are dead, everything is. Columns and text are joined as arrays: no document is parsed or analysed again.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from search_proxy.engine.manifest import Manifest, SegmentEntry
 from search_proxy.engine.postings import rows_of
 from search_proxy.engine.segment import Segment, write_segment
 from search_proxy.engine.snapshot import SEGMENTS, read_deleted
+from search_proxy.engine.text_columns import merge_texts
 
 MAX_SEGMENTS = 8
 MIN_DEAD_ROWS = 1_000
@@ -29,7 +30,7 @@ def compacted(folder: Path, manifest: Manifest) -> Manifest | None:
     if first is None:
         return None
     merged = _merge(folder, manifest.segments[first:])
-    return manifest.following((*manifest.segments[:first], *merged), manifest.next_serial)
+    return manifest.following((*manifest.segments[:first], *merged))
 
 
 def first_to_merge(segments: Sequence[SegmentEntry]) -> int | None:
@@ -70,10 +71,12 @@ def _merge(folder: Path, entries: Sequence[SegmentEntry]) -> list[SegmentEntry]:
     write_segment(
         folder / SEGMENTS / name,
         ids=[i for s, rows in zip(segments, living, strict=True) for i in _chosen(s.ids(), rows.tolist())],
-        serials=np.concatenate([s.serials[rows] for s, rows in zip(segments, living, strict=True)]),
         text_hashes=np.concatenate([s.text_hashes[rows] for s, rows in zip(segments, living, strict=True)]),
         bodies=[b for s, rows in zip(segments, living, strict=True) for b in s.bodies(rows)],
         fields=fields,
+        text=merge_texts(
+            [(s.text, kept[base : base + s.size]) for base, s in zip(bases, segments, strict=False)]
+        ),
     )
     return [SegmentEntry(name=name, size=int(kept.sum()))]
 

@@ -8,8 +8,7 @@ from typing import Any
 from search_proxy.engine.columns import Array
 from search_proxy.engine.ranking import Ranking
 from search_proxy.engine.searchable_text import BOOSTS
-from search_proxy.engine.snapshot import Snapshot
-from search_proxy.engine.text_query import field_query, product_query
+from search_proxy.engine.text_query import score_field, score_reading
 
 
 def explain_rows(ranking: Ranking, rows: Array) -> list[Mapping[str, Any]]:
@@ -21,22 +20,19 @@ def explain_rows(ranking: Ranking, rows: Array) -> list[Mapping[str, Any]]:
     if not len(rows) or reading is None:
         return []
     text = snapshot.text
-    serials = [int(serial) for serial in snapshot.serials[rows]]
-    whole = _scores(snapshot, text.only(product_query(text, reading), serials))
-    fields = {
-        name: _scores(snapshot, text.only(field_query(text, reading, name), serials)) for name in BOOSTS
-    }
+    whole = score_reading(text, reading)[rows].tolist()
+    fields = {name: score_field(text, reading, name)[rows].tolist() for name in BOOSTS}
     similar = _similarities(ranking, rows)
     terms = [list(one.terms) for concept in reading.concepts for one in concept.alternatives]
     explained: list[Mapping[str, Any]] = []
-    for row, serial in zip(rows.tolist(), serials, strict=True):
-        lanes = {"text": whole.get(serial, 0.0)}
+    for at, row in enumerate(rows.tolist()):
+        lanes = {"text": whole[at]}
         if row in similar:
             lanes["vector"] = similar[row]
         explained.append(
             {
                 "lanes": lanes,
-                "fields": {name: scores[serial] for name, scores in fields.items() if serial in scores},
+                "fields": {name: scores[at] for name, scores in fields.items() if scores[at]},
                 "terms": terms,
                 "replaced": dict(reading.replaced),
             }
@@ -49,8 +45,3 @@ def _similarities(ranking: Ranking, rows: Array) -> dict[int, float]:
         return {}
     known, values = ranking.lane.similarities(ranking.snapshot, ranking.vector, rows)
     return dict(zip(known.tolist(), values.tolist(), strict=True))
-
-
-def _scores(snapshot: Snapshot, query: Any) -> dict[int, float]:
-    serials, scores = snapshot.text.matches(query)
-    return dict(zip(serials.tolist(), scores.tolist(), strict=True))

@@ -1,11 +1,14 @@
 """The text analysis of each language: how a text becomes the terms that are compared.
 
-The same analysis runs over documents and queries: lower case, accents folded, stemmed. Folding comes first,
-so that a word typed without its accent has the same stem as the word in the catalog.
+The same analysis runs over products and queries: words, lower case, accents folded, stemmed, the last three
+by tantivy's analyzers. Folding comes before stemming, so that a word typed without its accent has the same
+stem as the word in the catalog.
 """
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Mapping
 
 import tantivy
@@ -30,32 +33,57 @@ STEMMERS: Mapping[str, str] = {
 """Languages by ISO 639-1 code and the Snowball stemmer of each."""
 
 _LONGEST_TERM_BYTES = 80
+_MAX_REMEMBERED_WORDS = 500_000
+_WORD = re.compile(r"[^\W_]+")
+_ASCII_WORDS = "".join(chr(at).lower() if chr(at).isalnum() else " " for at in range(128))
 
 
-def stop_words(language: str) -> tantivy.TextAnalyzer:
-    """Return an analysis that leaves nothing of a word that only joins others: `for`, `the`, `und`."""
-    return (
-        tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
-        .filter(tantivy.Filter.lowercase())
-        .filter(tantivy.Filter.stopword(STEMMERS[language]))
-        .build()
-    )
+class TextAnalysis:
+    """Turns texts into terms; a word's term is computed once.
 
-
-def analyzer(language: str) -> tantivy.TextAnalyzer:
-    """Return the analysis of `language`.
-
-    Raises:
-        InvalidSearch: There is no stemmer for the language.
+    Safe to share between threads: two that meet the same new word both compute the same term.
     """
-    stemmer = STEMMERS.get(language)
-    if stemmer is None:
-        raise InvalidSearch(f"language must be one of {', '.join(STEMMERS)}, not {language!r}")
-    return (
-        tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
-        .filter(tantivy.Filter.remove_long(_LONGEST_TERM_BYTES))
-        .filter(tantivy.Filter.lowercase())
-        .filter(tantivy.Filter.ascii_fold())
-        .filter(tantivy.Filter.stemmer(stemmer))
-        .build()
-    )
+
+    def __init__(self, language: str) -> None:
+        stemmer = STEMMERS.get(language)
+        if stemmer is None:
+            raise InvalidSearch(f"language must be one of {', '.join(STEMMERS)}, not {language!r}")
+        self._folding = (
+            tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
+            .filter(tantivy.Filter.remove_long(_LONGEST_TERM_BYTES))
+            .filter(tantivy.Filter.lowercase())
+            .filter(tantivy.Filter.ascii_fold())
+            .filter(tantivy.Filter.stemmer(stemmer))
+            .build()
+        )
+        self._stopping = (
+            tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
+            .filter(tantivy.Filter.lowercase())
+            .filter(tantivy.Filter.stopword(stemmer))
+            .build()
+        )
+        self._terms: dict[str, str] = {}
+
+    def words(self, text: str) -> list[str]:
+        """Return the words of `text` in lower case, unstemmed."""
+        if text.isascii():
+            return text.translate(_ASCII_WORDS).split()
+        return _WORD.findall(unicodedata.normalize("NFC", text).lower())
+
+    def term(self, word: str) -> str:
+        """Return the term of a word; empty where it is too long to be one."""
+        term = self._terms.get(word)
+        if term is None:
+            term = next(iter(self._folding.analyze(word)), "")
+            if len(self._terms) > _MAX_REMEMBERED_WORDS:
+                self._terms.clear()
+            self._terms[word] = term
+        return term
+
+    def analyze(self, text: str) -> list[str]:
+        """Return the terms of `text`, in order."""
+        return [term for word in self.words(text) if (term := self.term(word))]
+
+    def only_joins(self, word: str) -> bool:
+        """Return whether a word only joins others: `for`, `the`, `und`."""
+        return not self._stopping.analyze(word)

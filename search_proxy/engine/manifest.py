@@ -16,7 +16,7 @@ from pathlib import Path
 
 import orjson
 
-FORMAT = 1
+FORMAT = 2
 _FILE = "manifest.json"
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,128}")
 
@@ -33,11 +33,10 @@ class SegmentEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """One generation of an index. Serials from `next_serial` on belong to no generation yet."""
+    """One generation of an index."""
 
     created: str
     number: int
-    next_serial: int
     language: str
     segments: tuple[SegmentEntry, ...]
 
@@ -46,9 +45,9 @@ class Manifest:
         """Return a string that differs for every commit, also after the index was deleted and made anew."""
         return f"{self.created}-{self.number}"
 
-    def following(self, segments: tuple[SegmentEntry, ...], next_serial: int) -> Manifest:
+    def following(self, segments: tuple[SegmentEntry, ...]) -> Manifest:
         """Return the next generation."""
-        return replace(self, number=self.number + 1, segments=segments, next_serial=next_serial)
+        return replace(self, number=self.number + 1, segments=segments)
 
 
 def is_valid_name(name: str) -> bool:
@@ -58,7 +57,7 @@ def is_valid_name(name: str) -> bool:
 
 def new_manifest(language: str) -> Manifest:
     """Return the manifest of an index that has nothing yet."""
-    return Manifest(created=secrets.token_hex(6), number=0, next_serial=0, language=language, segments=())
+    return Manifest(created=secrets.token_hex(6), number=0, language=language, segments=())
 
 
 def identity(folder: Path) -> tuple[int, int] | None:
@@ -90,7 +89,6 @@ def publish_manifest(folder: Path, manifest: Manifest) -> None:
         "format": FORMAT,
         "created": manifest.created,
         "number": manifest.number,
-        "next_serial": manifest.next_serial,
         "language": manifest.language,
         "segments": [
             {"name": entry.name, "size": entry.size, "deleted": entry.deleted, "dead": entry.dead}

@@ -8,15 +8,16 @@ repaired, from the index's own terms, so what is found literally is never change
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from search_proxy.engine.forms import measures, mixed_parts
 from search_proxy.engine.synonyms import Terms
 from search_proxy.engine.text_index import TextIndex
 from search_proxy.engine.vocabulary import Vocabulary
 
-_WORD = re.compile(r"[^\W_]+")
+_QUOTED = re.compile(r'(?<!\S)"((?:[^"\\]|\\.)+)"(?!\S)')
 
 MAX_TERMS = 64
 """A query of 10,000 characters is somebody's page; its first words say what it wants."""
@@ -28,6 +29,7 @@ COMPLETED_WEIGHT = 0.8
 REPAIRED_WEIGHTS: Mapping[int, float] = {1: 0.8, 2: 0.5}
 JOINED_WEIGHT = 0.5
 MAX_CANDIDATES = 3
+MAX_PHRASES = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,61 +49,63 @@ class Concept:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryReading:
-    """A query as it is searched: its concepts, its literal terms, and what stands in for unknown ones."""
+    """A query as it is searched: its concepts, its literal terms, and what stands in for unknown ones.
+
+    `phrases` stood in quotes: a product must have each, word by word, in one of its text fields.
+    """
 
     concepts: tuple[Concept, ...]
     literal: Terms
+    phrases: tuple[Terms, ...] = ()
     replaced: tuple[tuple[str, str], ...] = ()
 
 
 def read_query(
-    index: TextIndex,
-    text: str,
-    vocabulary: Callable[[], Vocabulary],
-    synonyms: Mapping[Terms, tuple[Terms, ...]],
+    index: TextIndex, text: str, synonyms: Mapping[Terms, tuple[Terms, ...]] = MappingProxyType({})
 ) -> QueryReading:
-    """Return the concepts of `text`; `vocabulary` is asked for only when a word is unknown."""
+    """Return the concepts of `text`, and what of it stands in quotes; half a pair of quotes is a blank."""
     text = text[: MAX_TERMS * 100]
+    quoted = [tuple(index.analysis.analyze(part)) for part in _QUOTED.findall(text)]
+    phrases = tuple(phrase for phrase in quoted[:MAX_PHRASES] if phrase)
+    text = _QUOTED.sub(r" \1 ", text)
     concepts: list[Concept] = []
     rest: list[str] = []
     at = 0
     for form, start, end in measures(text):
-        if any(index.frequency(term) for term in index.analyzer.analyze(form)):
+        if any(index.frequency(term) for term in index.analysis.analyze(form)):
             rest.append(text[at:start])
             concepts.append(_measure(index, form, text[start:end]))
             at = end
-    written = _WORD.findall(" ".join([*rest, text[at:]]))[:MAX_TERMS]
-    words = index.telling(written)
-    word_of = {term: word for word in words for term in index.analyzer.analyze(word)}
+    written = index.analysis.words(" ".join([*rest, text[at:]]))[:MAX_TERMS]
+    words = [word for word in written if not index.analysis.only_joins(word)] or written
+    word_of = {term: word for word in words if (term := index.analysis.term(word))}
     unfinished = words[-1] if words and text[-1:].isalnum() else None
     replaced: list[tuple[str, str]] = []
     for term, word in word_of.items():
-        concept, instead = _concept(index, term, word, vocabulary, is_last=word == unfinished)
+        concept, instead = _concept(index, term, word, is_last=word == unfinished)
         concepts.append(concept)
         if instead is not None:
             replaced.append((term, instead))
     concepts.extend(_joined(index, written))
     literal = tuple(word_of)
     concepts = _with_synonyms(concepts, literal, synonyms)
-    return QueryReading(concepts=tuple(concepts), literal=literal, replaced=tuple(replaced))
+    return QueryReading(concepts=tuple(concepts), literal=literal, phrases=phrases, replaced=tuple(replaced))
 
 
 def _measure(index: TextIndex, form: str, written: str) -> Concept:
-    (joined,) = index.analyzer.analyze(form)[:1]
-    number = tuple(index.analyzer.analyze(written))[:1]
+    (joined,) = index.analysis.analyze(form)[:1]
+    number = tuple(index.analysis.analyze(written))[:1]
     return Concept((Alternative((joined,)), Alternative(number, NUMBER_ALONE_WEIGHT)))
 
 
-def _concept(
-    index: TextIndex, term: str, word: str, vocabulary: Callable[[], Vocabulary], *, is_last: bool
-) -> tuple[Concept, str | None]:
+def _concept(index: TextIndex, term: str, word: str, *, is_last: bool) -> tuple[Concept, str | None]:
     literal = Alternative((term,))
     if index.frequency(term):
         return Concept((literal,)), None
     if len(parts := mixed_parts(term)) > 1:
         found = [Alternative(tuple(parts), PARTS_WEIGHT)] if all(map(index.frequency, parts)) else []
     else:
-        found = _from_vocabulary(index, term, word, vocabulary(), is_last=is_last)
+        found = _from_vocabulary(index, term, word, index.vocabulary, is_last=is_last)
     return Concept((literal, *found)), " ".join(found[0].terms) if found else None
 
 
@@ -120,7 +124,7 @@ def _from_vocabulary(
 
 
 def _split(index: TextIndex, word: str, known: Vocabulary) -> list[Alternative]:
-    cuts = (index.analyzer.analyze(f"{word[:at]} {word[at:]}") for at in range(3, min(len(word), 40) - 2))
+    cuts = (index.analysis.analyze(f"{word[:at]} {word[at:]}") for at in range(3, min(len(word), 40) - 2))
     both = [cut for cut in cuts if len(cut) == 2 and all(map(known.frequency, cut))]
     best = sorted(both, key=lambda cut: -min(map(known.frequency, cut)))
     return [Alternative(tuple(cut), PARTS_WEIGHT) for cut in best[:1]]
@@ -128,7 +132,7 @@ def _split(index: TextIndex, word: str, known: Vocabulary) -> list[Alternative]:
 
 def _joined(index: TextIndex, words: Sequence[str]) -> list[Concept]:
     """Return neighbouring words that the index also has as one: `play station`, `tn 2110`."""
-    pairs = [index.analyzer.analyze(left + right) for left, right in zip(words, words[1:], strict=False)]
+    pairs = [index.analysis.analyze(left + right) for left, right in zip(words, words[1:], strict=False)]
     return [
         Concept((Alternative(tuple(pair), JOINED_WEIGHT),))
         for pair in pairs

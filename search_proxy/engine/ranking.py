@@ -14,7 +14,7 @@ from search_proxy.engine.columns import Array
 from search_proxy.engine.fusion import Lanes, fuse, nearest
 from search_proxy.engine.query_reading import QueryReading, read_query
 from search_proxy.engine.snapshot import Snapshot
-from search_proxy.engine.text_query import product_query
+from search_proxy.engine.text_query import score_reading
 from search_proxy.engine.vector_lane import VectorLane
 from search_proxy.errors import SearchUnavailable
 from search_proxy.models import SearchLane
@@ -83,7 +83,7 @@ def rank_query(
         )
     # Half of a surrogate pair is no text that could be in a document.
     query = query.encode("utf-8", "replace").decode()
-    reading = read_query(snapshot.text, query, snapshot.vocabulary, snapshot.synonyms)
+    reading = read_query(snapshot.text, query, snapshot.synonyms)
     if not reading.concepts:
         nothing = np.empty(0, np.int64)
         return Ranking(
@@ -95,20 +95,14 @@ def rank_query(
         )
     if which == "vector":
         return _by_vector_alone(snapshot, query, lane, reading, min_similarity)
-    serials, scores = snapshot.text.matches(product_query(snapshot.text, reading))
-    rows, known = snapshot.rows_of_serials(serials)
-    rows, scores = rows[known], scores[known]
-    score_of_row = np.zeros(snapshot.size, np.float32)
-    score_of_row[rows] = scores
-    matched = np.zeros(snapshot.size, bool)
-    matched[rows] = True
-    ascending = np.flatnonzero(matched)
+    scores = score_reading(snapshot.text, reading)
+    rows = np.flatnonzero(scores)
     return Ranking(
         snapshot=snapshot,
         lane=lane,
         reading=reading,
-        text_rows=ascending,
-        text_scores=score_of_row[ascending],
+        text_rows=rows,
+        text_scores=scores[rows],
         vector=None if lane is None or which == "text" else lane.query_vector(snapshot, query),
     )
 

@@ -60,9 +60,7 @@ def search_snapshot(
     passing = rows_passing(snapshot, request.filter)
     # A filter that nothing passes is answered from the postings alone; a model's filters often are such.
     is_empty = not passing and not _has_wider_facets(request)
-    ranking = rank_query(
-        snapshot, "" if is_empty else request.q, lane, request.lane, request.min_similarity
-    )
+    ranking = rank_query(snapshot, "" if is_empty else request.q, lane, request.lane, request.min_similarity)
     rows, scores = ranking.within(_mask(snapshot, rows_of(passing)))
     page = _page(snapshot, request, rows, scores)
     return SearchResult(

@@ -1,4 +1,4 @@
-"""One immutable segment of an index: stored documents, their ids, serials and text hashes, and their columns.
+"""One immutable segment of an index: stored documents, their ids and text hashes, their columns and text.
 
 A segment is a folder that is written once and never changed; what was deleted from it stands in the
 manifest. All arrays lie in one file, one behind the other, and are read through the page cache.
@@ -15,6 +15,7 @@ import numpy as np
 import orjson
 
 from search_proxy.engine.columns import COLUMN_TYPES, Array, FieldColumns
+from search_proxy.engine.text_columns import TEXT_TYPES, TextColumns
 
 _ARRAYS = "arrays.bin"
 _HEADER = "arrays.json"
@@ -30,11 +31,11 @@ class Segment:
         self._layout: Mapping[str, Mapping[str, Sequence[int]]] = header["fields"]
         self._own: Mapping[str, tuple[str, int, int]] = header["own"]
         self._data: Array = np.memmap(folder / _ARRAYS, dtype=np.uint8, mode="r").view(np.ndarray)
-        self.serials = self._own_array("serials")
         self.text_hashes = self._own_array("text_hashes")
         self._body_offsets = self._own_array("body_offsets")
         self._bodies = self._own_array("bodies")
-        self.size = len(self.serials)
+        self.size = len(self.text_hashes)
+        self.text = TextColumns({name: self._own_array(name) for name in TEXT_TYPES})
 
     @property
     def fields(self) -> Sequence[str]:
@@ -80,21 +81,21 @@ def write_segment(
     folder: Path,
     *,
     ids: Sequence[str],
-    serials: Array,
     text_hashes: Array,
     bodies: Sequence[bytes],
     fields: Mapping[str, FieldColumns],
+    text: TextColumns,
 ) -> None:
     """Write a segment and flush it to disk; the folder must not exist."""
     folder.mkdir(parents=True)
     encoded_ids = [identifier.encode() for identifier in ids]
     own = {
-        "serials": np.asarray(serials, "<u8"),
         "text_hashes": np.asarray(text_hashes, "<u8"),
         "body_offsets": _offsets(bodies),
         "bodies": np.frombuffer(b"".join(bodies), "|u1"),
         "id_offsets": _offsets(encoded_ids),
         "id_blob": np.frombuffer(b"".join(encoded_ids), "|u1"),
+        **text.arrays,
     }
     header: dict[str, Any] = {"own": {}, "fields": {}}
     with (folder / _ARRAYS).open("wb") as file:

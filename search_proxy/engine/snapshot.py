@@ -17,15 +17,14 @@ import orjson
 from pyroaring import BitMap
 
 from search_proxy.engine.columns import Array, ColumnsBuilder, FieldColumns, join_columns
+from search_proxy.engine.languages import TextAnalysis
 from search_proxy.engine.manifest import Manifest, SegmentEntry, identity, read_manifest
 from search_proxy.engine.postings import FieldPostings, bitmap_of, rows_of
 from search_proxy.engine.segment import Segment
 from search_proxy.engine.synonyms import parse_synonyms, read_synonyms
 from search_proxy.engine.text_index import TextIndex
-from search_proxy.engine.vocabulary import Vocabulary
 
 SEGMENTS = "segments"
-TEXT = "text"
 
 _OPEN_ATTEMPTS = 50
 
@@ -48,8 +47,9 @@ class Snapshot:
             dead = read_deleted(folder, entry)
             self.live[rows_of(dead) + base] = False
         self.documents = int(self.live.sum())
-        self.text = TextIndex(folder / TEXT, manifest.language)
-        self.synonyms = parse_synonyms(read_synonyms(folder), self.text.analyzer)
+        parts = [(int(base), segment.text) for base, segment in zip(self.bases, self.segments, strict=False)]
+        self.text = TextIndex(parts, self.size, TextAnalysis(manifest.language))
+        self.synonyms = parse_synonyms(read_synonyms(folder), self.text.analysis)
         self._postings: dict[str, FieldPostings | None] = {}
         self._derived: dict[object, Any] = {}
 
@@ -57,11 +57,6 @@ class Snapshot:
     def live_rows(self) -> BitMap:
         """Return the rows of documents that are not deleted."""
         return bitmap_of(np.flatnonzero(self.live))
-
-    @cached_property
-    def serials(self) -> Array:
-        """Return the serial number of every row, ascending."""
-        return np.concatenate([np.empty(0, "<u8"), *(segment.serials for segment in self.segments)])
 
     @cached_property
     def text_hashes(self) -> Array:
@@ -92,13 +87,6 @@ class Snapshot:
     def field_names(self) -> frozenset[str]:
         """Return the fields that some document has, or had until its segment was last rewritten."""
         return frozenset(name for segment in self.segments for name in segment.fields)
-
-    def rows_of_serials(self, serials: Array) -> tuple[Array, Array]:
-        """Return the row of every serial, and a mask of those that are of this generation."""
-        rows = np.searchsorted(self.serials, serials)
-        inside = rows < self.size
-        rows[~inside] = 0
-        return rows, inside & (self.serials[rows] == serials if self.size else inside)
 
     def columns(self, field: str) -> FieldColumns:
         """Return the columns of `field` over all rows; empty where no document has it."""
@@ -141,10 +129,6 @@ class Snapshot:
         """Return whether any product has more than one living document."""
         products = self.products[self.live]
         return len(np.unique(products)) < len(products)
-
-    def vocabulary(self) -> Vocabulary:
-        """Return the terms of the index; made when the first unknown word is searched."""
-        return self.derived("vocabulary", self.text.vocabulary)
 
     def derived(self, key: object, make: Callable[[], _T]) -> _T:
         """Return what `make` returned for `key` when it was first asked for in this generation.

@@ -114,7 +114,8 @@ def _after(snapshot: Snapshot, head: Sequence[str], endings: Sequence[Suggestion
     found = []
     for ending in endings:
         query = " ".join([*head, ending.query])
-        documents = snapshot.text.having_all(snapshot.text.analyzer.analyze(query))
+        having = snapshot.text.having_all(snapshot.text.analysis.analyze(query))
+        documents = int(np.count_nonzero(snapshot.live[having]))
         if documents:
             found.append(Suggestion(query=query, documents=documents))
     return found

@@ -9,8 +9,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-import tantivy
-
+from search_proxy.engine.languages import TextAnalysis
 from search_proxy.errors import InvalidSearch
 
 FILE = "synonyms.txt"
@@ -20,7 +19,7 @@ MAX_WORDS = 6
 Terms = tuple[str, ...]
 
 
-def parse_synonyms(lines: Sequence[str], analyzer: tantivy.TextAnalyzer) -> Mapping[Terms, tuple[Terms, ...]]:
+def parse_synonyms(lines: Sequence[str], analysis: TextAnalysis) -> Mapping[Terms, tuple[Terms, ...]]:
     """Return for each sequence of terms those that mean the same.
 
     Raises:
@@ -34,8 +33,8 @@ def parse_synonyms(lines: Sequence[str], analyzer: tantivy.TextAnalyzer) -> Mapp
         if not text:
             continue
         left, arrow, right = text.partition("=>")
-        sources = _sequences(left, analyzer, number)
-        targets = _sequences(right, analyzer, number) if arrow else sources
+        sources = _sequences(left, analysis, number)
+        targets = _sequences(right, analysis, number) if arrow else sources
         if not arrow and len(sources) < 2:
             raise InvalidSearch(f"synonyms line {number} must be 'a, b' or 'a => b', not {line!r}")
         for source in sources:
@@ -53,20 +52,20 @@ def read_synonyms(folder: Path) -> Sequence[str]:
         return []
 
 
-def write_synonyms(folder: Path, lines: Sequence[str], analyzer: tantivy.TextAnalyzer) -> None:
+def write_synonyms(folder: Path, lines: Sequence[str], analysis: TextAnalysis) -> None:
     """Replace the index's synonyms in one step.
 
     Raises:
         InvalidSearch: A line is not a rule; nothing was changed.
     """
-    parse_synonyms(lines, analyzer)
+    parse_synonyms(lines, analysis)
     draft = folder / f"{FILE}.{secrets.token_hex(4)}"
     draft.write_text("\n".join(lines) + "\n", encoding="utf-8")
     draft.replace(folder / FILE)
 
 
-def _sequences(side: str, analyzer: tantivy.TextAnalyzer, number: int) -> list[Terms]:
-    found = [tuple(analyzer.analyze(part)) for part in side.split(",")]
+def _sequences(side: str, analysis: TextAnalysis, number: int) -> list[Terms]:
+    found = [tuple(analysis.analyze(part)) for part in side.split(",")]
     if not all(found) or any(len(terms) > MAX_WORDS for terms in found):
         raise InvalidSearch(f"synonyms line {number} must have 1 to {MAX_WORDS} words between commas")
     return found

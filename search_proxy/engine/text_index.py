@@ -1,124 +1,173 @@
-"""The text of an index in tantivy: one folder, one writer, many readers.
+"""The text of one generation: which products have a term, where, and how much that says.
 
-Every document has a serial number, which never comes back: a replaced document gets a new one. So tantivy may
-lag behind or run ahead of the manifest by one commit, and a reader still sees exactly its own generation.
+A term's score in a product is BM25 in each text field, the best field in full and the others by a share. That
+does not depend on the query, so it is computed once per term and generation and kept while there is room.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-import tantivy
 
 from search_proxy.engine.columns import Array
-from search_proxy.engine.languages import analyzer, stop_words
+from search_proxy.engine.languages import TextAnalysis
 from search_proxy.engine.searchable_text import BOOSTS
-from search_proxy.engine.vocabulary import Vocabulary, merged_frequencies
+from search_proxy.engine.text_columns import TEXT_FIELDS, TextColumns
+from search_proxy.engine.vocabulary import Vocabulary
 
-_WRITER_HEAP_BYTES = 96_000_000
-_TOKENIZER = "product_text"
-_SERIAL = "serial"
-_MAX_TERMS = 300_000
-"""Of a field, the commonest; rarer ones are numbers that nobody mistypes."""
+SATURATION = 1.2
+LENGTH_SHARE = 0.75
+"""The k1 and b of BM25, as everywhere."""
+
+DISMAX_TIE = 0.1
+"""What the fields beside the best one add. Source: docs/engine.md."""
+
+_REMEMBERED_BYTES = 64_000_000
+"""Of scored terms, per open index: the commonest few hundred words of a million products."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """Ascending rows and the score of each."""
+
+    rows: Array
+    scores: Array
 
 
 class TextIndex:
-    """The text of one index, opened at its newest commit."""
+    """The text of an index; rows are counted through all segments, dead ones among them."""
 
-    def __init__(self, folder: Path, language: str) -> None:
-        builder = tantivy.SchemaBuilder()
-        for name in BOOSTS:
-            builder.add_text_field(name, tokenizer_name=_TOKENIZER)
-        builder.add_unsigned_field(_SERIAL, fast=True, indexed=True)
-        self.schema = builder.build()
-        self._index = tantivy.Index(self.schema, str(folder), reuse=True)
-        self.analyzer = analyzer(language)
-        self._stop_words = stop_words(language)
-        self._index.register_tokenizer(_TOKENIZER, self.analyzer)
-        self._searcher = self._index.searcher()
-
-    def matches(self, query: tantivy.Query) -> tuple[Array, Array]:
-        """Return the serials and scores of every match, best first."""
-        if not self._searcher.num_docs:
-            return np.empty(0, np.uint64), np.empty(0, np.float32)
-        found = self._searcher.search(query, self._searcher.num_docs, count=False).hits
-        if not found:
-            return np.empty(0, np.uint64), np.empty(0, np.float32)
-        serials = self._searcher.fast_field_values(_SERIAL, [address for _, address in found])
-        return np.array(serials, np.uint64), np.array([score for score, _ in found], np.float32)
-
-    def term(self, field: str, term: str) -> tantivy.Query:
-        """Return the query of one term, as analysed, in one field."""
-        return tantivy.Query.term_query(self.schema, field, term)
+    def __init__(self, parts: Sequence[tuple[int, TextColumns]], size: int, analysis: TextAnalysis) -> None:
+        self.analysis = analysis
+        self.size = size
+        self._parts = [(base, part.lexicon, part) for base, part in parts]
+        self.vocabulary = Vocabulary([lexicon for _, lexicon, _ in self._parts])
+        self._lock = threading.Lock()
+        self._scored: OrderedDict[str, Scored] = OrderedDict()
+        self._scored_bytes = 0
 
     def frequency(self, term: str) -> int:
-        """Return in how many documents `term`, as analysed, occurs in the field that has it most."""
-        return max(int(self._searcher.doc_freq(field, term)) for field in BOOSTS)
+        """Return in how many products `term` occurs in the field that has it most."""
+        return self.vocabulary.frequency(term)
 
-    def telling(self, words: Sequence[str]) -> list[str]:
-        """Return the words without those that only join others; all of them where nothing would be left."""
-        return [word for word in words if self._stop_words.analyze(word)] or list(words)
+    def scored(self, term: str) -> Scored:
+        """Return every row that has `term`, and what it says about the row."""
+        with self._lock:
+            known = self._scored.get(term)
+            if known is not None:
+                self._scored.move_to_end(term)
+                return known
+        rows, impacts, _ = self._impacts(term)
+        fresh = _best_field(rows, impacts)
+        with self._lock:
+            if term not in self._scored:
+                self._scored[term] = fresh
+                self._scored_bytes += fresh.rows.nbytes + fresh.scores.nbytes
+            while self._scored_bytes > _REMEMBERED_BYTES and len(self._scored) > 1:
+                _, oldest = self._scored.popitem(last=False)
+                self._scored_bytes -= oldest.rows.nbytes + oldest.scores.nbytes
+        return fresh
 
-    def having_all(self, terms: Sequence[str]) -> int:
-        """Return how many documents have every one of `terms`, each in any field."""
-        anywhere = [
-            tantivy.Query.boolean_query([(tantivy.Occur.Should, self.term(field, term)) for field in BOOSTS])
-            for term in terms
-        ]
-        every = tantivy.Query.boolean_query([(tantivy.Occur.Must, query) for query in anywhere])
-        return len(self._searcher.search(every, max(1, self._searcher.num_docs), count=False).hits)
+    def scored_in(self, term: str, field: str) -> Scored:
+        """Return every row that has `term` in one text field, with its score there."""
+        rows, impacts, fields = self._impacts(term)
+        inside = fields == TEXT_FIELDS.index(field)
+        return Scored(rows[inside], impacts[inside])
 
-    def vocabulary(self) -> Vocabulary:
-        """Return every term of every field."""
-        terms = (self._searcher.terms_with_prefix(field, "", limit=_MAX_TERMS) for field in BOOSTS)
-        return Vocabulary(merged_frequencies(terms))
+    def having_all(self, terms: Sequence[str], field: str | None = None) -> Array:
+        """Return the rows that have every one of `terms`, in any text field or in that one."""
+        seen = np.zeros(self.size, np.uint8)
+        for term in dict.fromkeys(terms):
+            seen[(self.scored(term) if field is None else self.scored_in(term, field)).rows] += 1
+        return np.flatnonzero(seen == len(set(terms))) if terms else np.empty(0, np.int64)
 
-    def only(self, query: tantivy.Query, serials: Sequence[int]) -> tantivy.Query:
-        """Return `query` narrowed to the documents of `serials`."""
-        chosen = tantivy.Query.term_set_query(self.schema, _SERIAL, list(serials))
-        return tantivy.Query.boolean_query(
-            [
-                (tantivy.Occur.Must, query),
-                (tantivy.Occur.Must, tantivy.Query.const_score_query(chosen, 0.0)),
-            ]
-        )
+    def phrase_starts(self, terms: Sequence[str], slop: int, among: Array) -> tuple[Array, Array]:
+        """Return where `terms` stand one behind the other, as the row and the text field of each occurrence.
 
-    @contextmanager
-    def writing(self) -> Iterator[TextWriter]:
-        """Open the one writer; what is not committed is gone when the block ends."""
-        writer = self._index.writer(_WRITER_HEAP_BYTES, 1)
-        try:
-            yield TextWriter(writer, self.schema)
-        finally:
-            # Not rollback(): it may take files away from a merge that still runs, and break the index.
-            writer.wait_merging_threads()
+        Only the rows `among` are looked at. `slop` is how many other words may stand between them: 0 or 1.
+        """
+        gaps = [0] + list(range(1, len(terms)) if slop else [])
+        found: list[Array] = []
+        for gap in gaps:
+            starts: Array | None = None
+            for at, term in enumerate(terms):
+                shift = at + (1 if gap and at >= gap else 0)
+                places = self._places(term, among) - shift
+                starts = places if starts is None else starts[np.isin(starts, places, assume_unique=True)]
+            if starts is not None:
+                found.append(starts)
+        owners = np.unique(np.concatenate(found)) >> 16 if found else np.empty(0, np.int64)
+        return owners >> 3, owners & 7
+
+    def weight(self, term: str) -> Array:
+        """Return how much one field's occurrences of `term` can say, field by field: its rarity there."""
+        documents = np.zeros(len(TEXT_FIELDS))
+        for _, lexicon, _ in self._parts:
+            number = lexicon.find(term)
+            if number is not None:
+                documents += lexicon.frequencies[number]
+        return np.log1p((self.size - documents + 0.5) / (documents + 0.5))
+
+    @cached_property
+    def lengthiness(self) -> Array:
+        """Return what the length of each field (first index) of each row takes off its scores."""
+        lengths = np.zeros((len(TEXT_FIELDS), self.size), np.float32)
+        for base, _, part in self._parts:
+            lengths[:, base : base + part.lengths.shape[1]] = part.lengths
+        average = lengths.mean(axis=1, keepdims=True, dtype=np.float64) if self.size else lengths
+        lengths *= (SATURATION * LENGTH_SHARE / np.maximum(average, 1e-9)).astype(np.float32)
+        lengths += np.float32(SATURATION * (1 - LENGTH_SHARE))
+        return lengths
+
+    def _impacts(self, term: str) -> tuple[Array, Array, Array]:
+        """Return the row, the BM25 score and the field of every posting of `term`, by row and field."""
+        rows, fields, counts = [], [], []
+        for base, lexicon, part in self._parts:
+            number = lexicon.find(term)
+            if number is not None:
+                inside = slice(*part.arrays["posting_starts"][number : number + 2].tolist())
+                rows.append(part.arrays["posting_rows"][inside].astype(np.int64) + base)
+                fields.append(part.arrays["posting_fields"][inside])
+                counts.append(part.arrays["posting_counts"][inside])
+        if not rows:
+            return np.empty(0, np.int64), np.empty(0, np.float32), np.empty(0, np.uint8)
+        row, field = np.concatenate(rows), np.concatenate(fields)
+        count = np.concatenate(counts).astype(np.float32)
+        weight = self.weight(term) * (SATURATION + 1) * np.array(list(BOOSTS.values()))
+        impact = weight.astype(np.float32)[field] * count / (count + self.lengthiness[field, row])
+        return row, impact, field
+
+    def _places(self, term: str, among: Array) -> Array:
+        """Return every place of `term` in the rows `among`, ascending: row, then field, then position."""
+        chosen = np.zeros(self.size, bool)
+        chosen[among] = True
+        found = [np.empty(0, np.int64)]
+        for base, lexicon, part in self._parts:
+            number = lexicon.find(term)
+            if number is None:
+                continue
+            arrays = part.arrays
+            inside = slice(*arrays["posting_starts"][number : number + 2].tolist())
+            rows = arrays["posting_rows"][inside].astype(np.int64) + base
+            owners = rows << 3 | arrays["posting_fields"][inside]
+            counts = arrays["posting_counts"][inside].astype(np.int64)
+            first = int(arrays["position_starts"][number])
+            positions = arrays["positions"][first : first + int(counts.sum())]
+            kept = np.repeat(chosen[rows], counts)
+            found.append(np.repeat(owners, counts)[kept] << 16 | positions[kept])
+        return np.concatenate(found)
 
 
-class TextWriter:
-    """Adds and removes texts by serial number."""
-
-    def __init__(self, writer: tantivy.IndexWriter, schema: tantivy.Schema) -> None:
-        self._writer = writer
-        self._schema = schema
-
-    def forget_from(self, serial: int) -> None:
-        """Remove what a writer left behind that died before its generation was published."""
-        self._writer.delete_documents_by_query(
-            tantivy.Query.range_query(self._schema, _SERIAL, tantivy.FieldType.Unsigned, lower_bound=serial)
-        )
-
-    def add(self, serial: int, texts: Mapping[str, str]) -> None:
-        """Add one document's texts."""
-        self._writer.add_document(tantivy.Document.from_dict({**texts, _SERIAL: serial}, self._schema))
-
-    def remove(self, serials: Iterable[int]) -> None:
-        """Remove documents."""
-        for serial in serials:
-            self._writer.delete_documents_by_term(_SERIAL, serial)
-
-    def commit(self) -> None:
-        """Make everything since the last commit durable and visible to readers that open from now on."""
-        self._writer.commit()
+def _best_field(rows: Array, impacts: Array) -> Scored:
+    """Return one score per row: its best field's, and a share of the others'."""
+    if not len(rows):
+        return Scored(rows, impacts)
+    starts = np.flatnonzero(np.concatenate([[True], rows[1:] != rows[:-1]]))
+    best = np.maximum.reduceat(impacts, starts)
+    whole = np.add.reduceat(impacts, starts)
+    return Scored(rows[starts], best + np.float32(DISMAX_TIE) * (whole - best))

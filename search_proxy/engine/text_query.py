@@ -1,64 +1,89 @@
-"""Builds the tantivy query of a reading: for every concept its best alternative in its best field, summed.
+"""Scores a reading of a query: for every concept its best alternative, summed.
 
-No query-string parser is involved, so no text can be a syntax error. Concepts are optional: the more of them
-a product has, and the better the field, the higher it stands; nothing is ever required.
+Concepts are optional: the more of them a product has, and the better the field, the higher it stands. Only a
+phrase in quotes is required. The answer is one score for every row of the index, 0 where nothing matches, so
+a filter is a mask over it and totals, facets and pages come from the same numbers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Sequence
 
-import tantivy
+import numpy as np
 
+from search_proxy.engine.columns import Array
 from search_proxy.engine.query_reading import Alternative, Concept, QueryReading
 from search_proxy.engine.searchable_text import BOOSTS
-from search_proxy.engine.text_index import TextIndex
+from search_proxy.engine.text_columns import TEXT_FIELDS
+from search_proxy.engine.text_index import SATURATION, Scored, TextIndex
 
-DISMAX_TIE = 0.1
 TITLE_PHRASE_BOOST = 0.5
 TITLE_PHRASE_SLOP = 1
 ALL_TERMS_IN_TITLE_SCORE = 5.0
 """Measured on ICE and a large judged catalog, rounded. Source: docs/engine.md."""
 
 
-def product_query(index: TextIndex, reading: QueryReading) -> tantivy.Query:
-    """Return the query over all fields."""
-    clauses = [(tantivy.Occur.Should, _concept(index, concept, BOOSTS)) for concept in reading.concepts]
+def score_reading(index: TextIndex, reading: QueryReading) -> Array:
+    """Return the score of every row over all text fields."""
+    scores = _sum_of_concepts(index, reading.concepts, index.scored)
     if len(reading.literal) > 1:
-        clauses.extend((tantivy.Occur.Should, query) for query in _title_extras(index, reading.literal))
-    return tantivy.Query.boolean_query(clauses)
+        _add_title_extras(index, reading.literal, scores)
+    required = rows_with_phrases(index, reading)
+    if required is not None:
+        outside = np.ones(index.size, bool)
+        outside[required] = False
+        scores[outside] = 0.0
+    return scores
 
 
-def field_query(index: TextIndex, reading: QueryReading, field: str) -> tantivy.Query:
-    """Return what `product_query` asks of one field."""
-    clauses = [(tantivy.Occur.Should, _concept(index, one, [field])) for one in reading.concepts]
-    return tantivy.Query.boolean_query(clauses)
+def score_field(index: TextIndex, reading: QueryReading, field: str) -> Array:
+    """Return the score that every row has by one text field."""
+    return _sum_of_concepts(index, reading.concepts, lambda term: index.scored_in(term, field))
 
 
-def _concept(index: TextIndex, concept: Concept, fields: Collection[str]) -> tantivy.Query:
-    queries = [_alternative(index, alternative, fields) for alternative in concept.alternatives]
-    return queries[0] if len(queries) == 1 else tantivy.Query.disjunction_max_query(queries, 0.0)
+def rows_with_phrases(index: TextIndex, reading: QueryReading) -> Array | None:
+    """Return the rows that have every phrase in quotes in some text field; None where none is asked for."""
+    rows: Array | None = None
+    for phrase in reading.phrases:
+        having = index.having_all(phrase) if rows is None else rows
+        rows = np.unique(index.phrase_starts(phrase, 0, having)[0])
+    return rows
 
 
-def _alternative(index: TextIndex, alternative: Alternative, fields: Collection[str]) -> tantivy.Query:
-    if len(alternative.terms) == 1:
-        return _best_field(index, alternative.terms[0], fields, alternative.weight)
-    every = [
-        (tantivy.Occur.Must, _best_field(index, term, fields, alternative.weight))
-        for term in alternative.terms
-    ]
-    return tantivy.Query.boolean_query(every)
+def _sum_of_concepts(index: TextIndex, concepts: Sequence[Concept], scored: Callable[[str], Scored]) -> Array:
+    scores = np.zeros(index.size, np.float32)
+    for concept in concepts:
+        found = [_alternative(index, alternative, scored) for alternative in concept.alternatives]
+        if len(found) == 1:
+            scores[found[0].rows] += found[0].scores
+            continue
+        best = np.zeros(index.size, np.float32)
+        for one in found:
+            best[one.rows] = np.maximum(best[one.rows], one.scores)
+        scores += best
+    return scores
 
 
-def _best_field(index: TextIndex, term: str, fields: Collection[str], weight: float) -> tantivy.Query:
-    queries = [tantivy.Query.boost_query(index.term(field, term), BOOSTS[field] * weight) for field in fields]
-    return tantivy.Query.disjunction_max_query(queries, DISMAX_TIE)
+def _alternative(index: TextIndex, alternative: Alternative, scored: Callable[[str], Scored]) -> Scored:
+    first, *others = (scored(term) for term in alternative.terms)
+    rows, scores = first.rows, first.scores
+    for other in others:
+        there = np.zeros(index.size, np.float32)
+        there[other.rows] = other.scores
+        both = there[rows] > 0
+        rows, scores = rows[both], scores[both] + there[rows][both]
+    return Scored(rows, scores if alternative.weight == 1.0 else scores * np.float32(alternative.weight))
 
 
-def _title_extras(index: TextIndex, terms: Sequence[str]) -> list[tantivy.Query]:
-    phrase = tantivy.Query.phrase_query(index.schema, "title", list(terms), TITLE_PHRASE_SLOP)
-    every = tantivy.Query.boolean_query([(tantivy.Occur.Must, index.term("title", term)) for term in terms])
-    return [
-        tantivy.Query.boost_query(phrase, TITLE_PHRASE_BOOST),
-        tantivy.Query.const_score_query(every, ALL_TERMS_IN_TITLE_SCORE),
-    ]
+def _add_title_extras(index: TextIndex, terms: Sequence[str], scores: Array) -> None:
+    """Add what a title with all the terms is worth, and what it adds that they follow each other there."""
+    complete = index.having_all(terms, "title")
+    if not len(complete):
+        return
+    scores[complete] += np.float32(ALL_TERMS_IN_TITLE_SCORE)
+    title = TEXT_FIELDS.index("title")
+    rows, fields = index.phrase_starts(terms, TITLE_PHRASE_SLOP, complete)
+    rows, counts = np.unique(rows[fields == title], return_counts=True)
+    rarity = sum(float(index.weight(term)[title]) for term in terms)
+    worth = TITLE_PHRASE_BOOST * BOOSTS["title"] * rarity * (SATURATION + 1)
+    scores[rows] += (worth * counts / (counts + index.lengthiness[title, rows])).astype(np.float32)

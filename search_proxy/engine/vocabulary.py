@@ -1,47 +1,44 @@
 """The terms of an index, to find the one that a shopper meant.
 
-Candidates are preselected over the whole vocabulary at once, by length and by the set of letters; only the
-few that are left are compared letter by letter.
+Candidates are preselected over whole lexicons at once, by length and by the set of letters; only the few that
+are left are compared letter by letter.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
-from search_proxy.engine.columns import Array
+from search_proxy.engine.lexicon import Lexicon, letters_of
 
 SHORTEST_REPAIRED = 4
 TWO_EDITS_FROM = 8
 """Shorter words have too many neighbours: `tent` and `bent` are both what they say."""
 
 _MAX_COMPARED = 4_000
+_LETTERS_PER_EDIT = 2
+_LETTERS_PER_FOREIGN_EDIT = 8
+"""An edit changes one letter for another; outside ASCII each is several bytes."""
 
 
 class Vocabulary:
-    """Terms and in how many documents each occurs, commonest first."""
+    """The terms of every segment and in how many documents each occurs."""
 
-    def __init__(self, frequencies: Mapping[str, int]) -> None:
-        ordered = sorted(frequencies.items(), key=lambda entry: (-entry[1], entry[0]))
-        self._terms: Sequence[str] = [term for term, _ in ordered]
-        self._frequencies = dict(ordered)
-        self._lengths: Array = np.fromiter(map(len, self._terms), np.int16, len(self._terms))
-        self._letters: Array = np.fromiter(map(_letters, self._terms), np.uint64, len(self._terms))
-
-    def frequency(self, term: str) -> int:
-        """Return in how many documents a term occurs."""
-        return self._frequencies.get(term, 0)
+    def __init__(self, lexicons: Sequence[Lexicon]) -> None:
+        self._lexicons = [lexicon for lexicon in lexicons if len(lexicon)]
+        self.frequency = lru_cache(maxsize=20_000)(self._frequency)
 
     def starting_with(self, prefix: str, limit: int) -> list[str]:
         """Return the commonest terms that start with `prefix`."""
-        found: list[str] = []
-        for term in self._terms:
-            if term.startswith(prefix):
-                found.append(term)
-                if len(found) == limit:
-                    break
-        return found
+        found: set[str] = set()
+        for lexicon in self._lexicons:
+            numbers = lexicon.starting_with(prefix)
+            most = lexicon.most[numbers.start : numbers.stop]
+            best = np.argsort(-most, kind="stable")[: 4 * limit]
+            found.update(lexicon[numbers.start + at] for at in best.tolist())
+        return sorted(found, key=lambda term: (-self.frequency(term), term))[:limit]
 
     def nearest(self, term: str, limit: int) -> list[tuple[str, int]]:
         """Return the terms within the edit distance that the length of `term` allows, nearest first.
@@ -52,16 +49,32 @@ class Vocabulary:
         if len(term) < SHORTEST_REPAIRED or any(character.isdigit() for character in term):
             return []
         allowed = 2 if len(term) >= TWO_EDITS_FROM else 1
-        near_length = np.abs(self._lengths - len(term)) <= allowed
-        differing = np.bitwise_count(self._letters ^ np.uint64(_letters(term))) <= 2 * allowed
         found = []
-        for position in np.flatnonzero(near_length & differing)[:_MAX_COMPARED]:
-            candidate = self._terms[position]
+        for candidate in self._candidates(term, allowed):
             distance = edit_distance(term, candidate, allowed)
             if distance <= allowed and not any(character.isdigit() for character in candidate):
                 found.append((candidate, distance))
-        found.sort(key=lambda entry: (entry[1], entry[0][0] != term[0], -self._frequencies[entry[0]]))
+        found.sort(key=lambda one: (one[1], one[0][:1] != term[:1], -self.frequency(one[0]), one[0]))
         return found[:limit]
+
+    def _candidates(self, term: str, allowed: int) -> set[str]:
+        letters = np.uint64(letters_of(term))
+        different = allowed * (_LETTERS_PER_EDIT if term.isascii() else _LETTERS_PER_FOREIGN_EDIT)
+        found: set[str] = set()
+        for lexicon in self._lexicons:
+            near = np.abs(lexicon.lengths - len(term)) <= allowed
+            near &= np.bitwise_count(lexicon.letters ^ letters) <= different
+            numbers = np.flatnonzero(near)
+            if len(numbers) > _MAX_COMPARED:
+                numbers = numbers[np.argsort(-lexicon.most[numbers], kind="stable")[:_MAX_COMPARED]]
+            found.update(lexicon[number] for number in numbers.tolist())
+        return found
+
+    def _frequency(self, term: str) -> int:
+        """Return in how many documents a term occurs, in the field that has it most."""
+        numbers = ((lexicon, lexicon.find(term)) for lexicon in self._lexicons)
+        counts = [lexicon.frequencies[number] for lexicon, number in numbers if number is not None]
+        return int(np.sum(counts, axis=0).max()) if counts else 0
 
 
 def edit_distance(left: str, right: str, limit: int) -> int:
@@ -81,20 +94,3 @@ def edit_distance(left: str, right: str, limit: int) -> int:
             return limit + 1
         before_last, last = last, row
     return min(last[-1], limit + 1)
-
-
-def merged_frequencies(fields: Iterable[Iterable[tuple[str, int]]]) -> dict[str, int]:
-    """Return the terms of several fields, each with its largest frequency in one of them."""
-    merged: dict[str, int] = {}
-    for terms in fields:
-        for term, frequency in terms:
-            if frequency > merged.get(term, 0):
-                merged[term] = frequency
-    return merged
-
-
-def _letters(term: str) -> int:
-    bits = 0
-    for character in term:
-        bits |= 1 << (ord(character) & 63)
-    return bits

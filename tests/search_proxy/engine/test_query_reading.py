@@ -10,6 +10,7 @@ import pytest
 
 from search_proxy.engine.catalog_writer import add_documents
 from search_proxy.engine.forms import indexed_forms, measures
+from search_proxy.engine.lexicon import Lexicon
 from search_proxy.engine.searching import search_snapshot
 from search_proxy.engine.snapshot import Snapshot, open_snapshot
 from search_proxy.engine.synonyms import parse_synonyms
@@ -147,7 +148,7 @@ def test_synonyms_stand_for_each_other(tmp_path: Path, query: str, found: set[st
 def test_a_line_that_is_no_synonym_rule_is_refused_by_number(snapshot: Snapshot, line: str) -> None:
     """The message says which line."""
     with pytest.raises(InvalidSearch, match="synonyms line 2"):
-        parse_synonyms(["a, b", line], snapshot.text.analyzer)
+        parse_synonyms(["a, b", line], snapshot.text.analysis)
 
 
 @pytest.mark.parametrize(
@@ -213,7 +214,6 @@ def test_edit_distance_counts_a_swap_as_one(left: str, right: str, distance: int
 
 def test_the_nearest_terms_come_first_and_then_the_commonest() -> None:
     """One edit before two; the same first letter before another; then by frequency."""
-    known = Vocabulary(
-        {"backpack": 5, "backpacks": 50, "jackpack": 99, "backpac": 1, "rucksack": 1_000, "backpack1": 9}
-    )
+    first = Lexicon.of({"backpack": 2, "backpacks": 50, "jackpack": 99, "rucksack": 1_000, "backpack1": 9})
+    known = Vocabulary([first, Lexicon.of({"backpack": 3, "backpac": 1})])
     assert known.nearest("backpcak", 3) == [("backpack", 1), ("backpacks", 2), ("backpac", 2)]

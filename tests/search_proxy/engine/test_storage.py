@@ -135,9 +135,8 @@ def test_a_writer_killed_at_any_moment_leaves_a_whole_generation(tmp_path: Path)
         assert len({one["color"] for one in _contents(snapshot).values()}) == 1
     add_documents(folder, _numbered(0, 6, "last"))
     _, snapshot = open_snapshot(folder)
-    serials, _ = snapshot.text.matches(snapshot.text.term("title", "lamp"))
-    rows, known = snapshot.rows_of_serials(serials)
-    assert sorted(rows[known & snapshot.live[rows]].tolist()) == sorted(snapshot.row_by_id.values())
+    rows = snapshot.text.having_all(["lamp"], "title")
+    assert rows[snapshot.live[rows]].tolist() == sorted(snapshot.row_by_id.values())
 
 
 def test_many_small_commits_stay_few_segments_with_the_same_content(tmp_path: Path) -> None:

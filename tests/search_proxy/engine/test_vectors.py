@@ -157,7 +157,9 @@ async def test_vectors_of_another_model_are_refused_with_the_way_out(
     """Mixed vectors would be wrong in silence."""
     other = WordEmbedder("other-words")
     async with open_embedded(tmp_path, other) as engine:
-        with pytest.raises(SearchUnavailable, match="has vectors of 'words'.*not of 'other-words'.*--rebuild"):
+        with pytest.raises(
+            SearchUnavailable, match="has vectors of 'words'.*not of 'other-words'.*--rebuild"
+        ):
             await engine.search("acme", _request("tent"))
         with pytest.raises(SearchUnavailable, match="--rebuild"):
             await engine.embed_missing("acme", "shop")

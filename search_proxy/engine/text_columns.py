@@ -1,0 +1,205 @@
+"""The searchable text of one segment as flat arrays: sorted terms, and where in which product each stands.
+
+A posting is a term in one text field of one row, with how often and at which places. Postings lie in the
+order of term, row and field, so one term's are one slice. Nothing here is a score: those depend on the whole
+generation.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from search_proxy.engine.columns import Array
+from search_proxy.engine.languages import TextAnalysis
+from search_proxy.engine.lexicon import Lexicon, packed_terms
+from search_proxy.engine.searchable_text import BOOSTS
+
+TEXT_FIELDS = tuple(BOOSTS)
+MAX_WORDS = 65_535
+"""Per field of a product; what stands behind is not searched."""
+
+TEXT_TYPES: Mapping[str, str] = {
+    "term_offsets": "<u8",
+    "term_blob": "|u1",
+    "term_frequencies": "<u4",
+    "posting_starts": "<u8",
+    "posting_rows": "<u4",
+    "posting_fields": "|u1",
+    "posting_counts": "<u2",
+    "position_starts": "<u8",
+    "positions": "<u2",
+    "text_lengths": "<u2",
+}
+"""Every array and its type on disk; `*_starts` are by term, `text_lengths` by field and row."""
+
+
+@dataclass(frozen=True, slots=True)
+class TextColumns:
+    """The arrays of one segment's text, by the names of `TEXT_TYPES`."""
+
+    arrays: Mapping[str, Array]
+
+    @property
+    def lexicon(self) -> Lexicon:
+        """Return the terms."""
+        frequencies = self.arrays["term_frequencies"].reshape(-1, len(TEXT_FIELDS))
+        return Lexicon(self.arrays["term_offsets"], self.arrays["term_blob"], frequencies)
+
+    @property
+    def lengths(self) -> Array:
+        """Return how many words each text field (first index) of each row has."""
+        return self.arrays["text_lengths"].reshape(len(TEXT_FIELDS), -1)
+
+
+class TextBuilder:
+    """Collects texts row by row."""
+
+    def __init__(self, analysis: TextAnalysis) -> None:
+        self._analysis = analysis
+        self._terms: dict[str, int] = {"": 0}
+        self._numbers = _NumberOfWord(analysis, self._terms)
+        self._occurrences = array("i")
+        self._runs: list[tuple[int, int, int]] = []
+
+    def add(self, row: int, texts: Mapping[str, str]) -> None:
+        """Add one document's texts, by text field."""
+        for number, field in enumerate(TEXT_FIELDS):
+            words = self._analysis.words(texts.get(field, ""))[:MAX_WORDS]
+            self._occurrences.extend(map(self._numbers.__getitem__, words))
+            self._runs.append((row, number, len(words)))
+
+    def build(self, size: int) -> TextColumns:
+        """Return the arrays of `size` rows."""
+        runs = np.array(self._runs, np.int64).reshape(-1, 3)
+        lengths = np.zeros((len(TEXT_FIELDS), size), "<u2")
+        lengths[runs[:, 1], runs[:, 0]] = runs[:, 2]
+        occurrences = np.frombuffer(self._occurrences, np.int32)
+        run_of = np.repeat(np.arange(len(runs)), runs[:, 2])
+        places = np.arange(len(occurrences)) - np.repeat(np.cumsum(runs[:, 2]) - runs[:, 2], runs[:, 2])
+        written = list(self._terms)
+        order = np.array(sorted(range(len(written)), key=written.__getitem__), np.int64)
+        rank = np.empty(len(order), np.int64)
+        rank[order] = np.arange(len(order))
+        # The empty term, which comes first in the order, stands for words that are none.
+        by_term = stable_order(rank[occurrences])
+        by_term = by_term[np.count_nonzero(occurrences == 0) :]
+        ranks = rank[occurrences[by_term]] - 1
+        rows, fields = runs[run_of[by_term], 0], runs[run_of[by_term], 1]
+        starts = np.flatnonzero(np.concatenate([[True], _differ(ranks, rows, fields)])[: len(ranks)])
+        return _columns(
+            terms=[written[at] for at in order[1:].tolist()],
+            numbers=ranks[starts],
+            rows=rows[starts],
+            fields=fields[starts],
+            counts=np.diff(np.append(starts, len(ranks))),
+            positions=places[by_term],
+            lengths=lengths,
+        )
+
+
+def merge_texts(parts: Sequence[tuple[TextColumns, Array]]) -> TextColumns:
+    """Return the texts of following segments as one; of each, the rows where its mask is true."""
+    vocabularies = [part.lexicon.terms() for part, _ in parts]
+    terms = sorted(set().union(*vocabularies))
+    number_of = {term: number for number, term in enumerate(terms)}
+    base = 0
+    chosen: list[tuple[Array, ...]] = []
+    for (part, kept), vocabulary in zip(parts, vocabularies, strict=True):
+        arrays = part.arrays
+        merged_number = np.array([number_of[term] for term in vocabulary], np.int64)
+        starts = arrays["posting_starts"].astype(np.int64)
+        numbers = np.repeat(merged_number, starts[1:] - starts[:-1])
+        living = kept[arrays["posting_rows"]]
+        counts = arrays["posting_counts"].astype(np.int64)
+        renumbered = base + np.cumsum(kept) - 1
+        chosen.append(
+            (
+                numbers[living],
+                renumbered[arrays["posting_rows"][living]],
+                arrays["posting_fields"][living].astype(np.int64),
+                counts[living],
+                arrays["positions"][np.repeat(living, counts)],
+            )
+        )
+        base += int(np.count_nonzero(kept))
+    numbers, rows, fields, counts, positions = (
+        np.concatenate(column) for column in zip(*chosen, strict=True)
+    )
+    order = stable_order(numbers)
+    starts = np.cumsum(counts) - counts
+    ordered = counts[order]
+    offsets = np.repeat(starts[order] - (np.cumsum(ordered) - ordered), ordered)
+    used, numbers = np.unique(numbers[order], return_inverse=True)
+    return _columns(
+        terms=[terms[at] for at in used.tolist()],
+        numbers=numbers,
+        rows=rows[order],
+        fields=fields[order],
+        counts=ordered,
+        positions=positions[offsets + np.arange(len(offsets))],
+        lengths=np.concatenate([part.lengths[:, kept] for part, kept in parts], axis=1),
+    )
+
+
+def stable_order(keys: Array) -> Array:
+    """Return the positions that sort `keys`, equal ones as they stand; keys are below 2**28."""
+    if len(keys) >= 1 << 36:
+        raise ValueError(f"a segment can have {1 << 36} words, not {len(keys)}")
+    marked = keys.astype(np.uint64) << np.uint64(36) | np.arange(len(keys), dtype=np.uint64)
+    # Sorting whole numbers is several times as fast as sorting positions by them.
+    marked.sort()
+    return (marked & np.uint64((1 << 36) - 1)).astype(np.int64)
+
+
+def _differ(*columns: Array) -> Array:
+    different = np.zeros(max(0, len(columns[0]) - 1), bool)
+    for column in columns:
+        different |= column[1:] != column[:-1]
+    return different
+
+
+def _columns(
+    *,
+    terms: list[str],
+    numbers: Array,
+    rows: Array,
+    fields: Array,
+    counts: Array,
+    positions: Array,
+    lengths: Array,
+) -> TextColumns:
+    width = len(TEXT_FIELDS)
+    offsets, blob = packed_terms(terms)
+    posting_starts = np.searchsorted(numbers, np.arange(len(terms) + 1))
+    places_before = np.concatenate([[0], np.cumsum(counts)])
+    arrays = {
+        "term_offsets": offsets,
+        "term_blob": blob,
+        "term_frequencies": np.bincount(numbers * width + fields, minlength=len(terms) * width),
+        "posting_starts": posting_starts,
+        "posting_rows": rows,
+        "posting_fields": fields,
+        "posting_counts": counts,
+        "position_starts": places_before[posting_starts],
+        "positions": positions,
+        "text_lengths": lengths.reshape(-1),
+    }
+    return TextColumns({name: array.astype(TEXT_TYPES[name], copy=False) for name, array in arrays.items()})
+
+
+class _NumberOfWord(dict[str, int]):
+    """The number of each word's term, given when the word first comes."""
+
+    def __init__(self, analysis: TextAnalysis, terms: dict[str, int]) -> None:
+        super().__init__()
+        self._analysis = analysis
+        self._terms = terms
+
+    def __missing__(self, word: str) -> int:
+        number = self._terms.setdefault(self._analysis.term(word), len(self._terms))
+        self[word] = number
+        return number
