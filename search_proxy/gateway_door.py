@@ -31,7 +31,8 @@ _LONGEST_HEADERS = 32 * 1024
 _LONGEST_QUERY = 128 * 1024
 """A base64 payload of 64 KiB and its name fit."""
 _CORS_HEADERS = (
-    b"authorization, content-type, x-api-key, x-marqo-index-id, x-request-id, last-event-id, cache-control"
+    b"authorization, content-type, x-api-key, x-marqo-index-id, x-request-id, last-event-id, cache-control,"
+    b" mcp-protocol-version, mcp-method, mcp-name"
 )
 _ASGI_KEYS = ("type", "asgi", "http_version", "server", "client", "scheme", "method", "headers", "extensions")
 _PATH_KEYS = ("root_path", "path", "raw_path", "query_string")

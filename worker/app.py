@@ -15,6 +15,7 @@ from fastapi import FastAPI
 from search_proxy.edge_services import EdgeServices
 from search_proxy.errors import SearchError
 from search_proxy.gateway import create_gateway
+from search_proxy.mcp.http_face import McpFace, mcp_policy, mcp_router
 from search_proxy.pages.routes import page_router
 from worker.answer_routes import answer_routes
 from worker.errors import WorkerError
@@ -23,6 +24,7 @@ from worker.readiness import readiness
 from worker.replies import search_error_response, worker_error_response
 from worker.routes import router
 from worker.services import Services
+from worker.tool_parts import open_toolbox, product_version
 
 OpenServices = Callable[[], AbstractAsyncContextManager[Services]]
 
@@ -53,10 +55,15 @@ def create_app(open_services: OpenServices) -> FastAPI:
     `app.state.drain(seconds)` ends open runs after that time and refuses new ones.
     """
     worker = create_worker()
+    mcp = McpFace(product_version())
 
     @asynccontextmanager
     async def open_edge() -> AsyncIterator[EdgeServices]:
-        async with open_services() as services:
+        async with (
+            open_services() as services,
+            open_toolbox(services) as toolbox,
+            mcp.opened(toolbox, lambda caller: services.backend.list_indexes(caller.account_id)),
+        ):
             worker.state.services = services
             app.state.drain = services.runs.drain
             # What start-up has made stays until the end: the collector need not look at it again.
@@ -75,6 +82,8 @@ def create_app(open_services: OpenServices) -> FastAPI:
             )
 
     app = create_gateway(
-        open_edge, extra_routers=[page_router(), answer_routes(lambda: worker.state.services)]
+        open_edge,
+        extra_routers=[page_router(), answer_routes(lambda: worker.state.services), mcp_router(mcp)],
+        extra_policies=[mcp_policy],
     )
     return app

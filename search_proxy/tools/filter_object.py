@@ -146,12 +146,12 @@ def _text(profile: CorpusProfile, name: str, value: str) -> Filter:
 
 def _parsed(profile: CorpusProfile, dsl: str) -> Filter:
     if len(dsl) > MAX_FILTER_CHARACTERS:
-        raise ToolFailure(f"filter_text has {len(dsl)} characters; at most {MAX_FILTER_CHARACTERS} are read")
+        raise ToolFailure(f"the filter text has {len(dsl)} characters; at most {MAX_FILTER_CHARACTERS} are read")
     try:
         parsed = parse_filter(dsl)
     except FilterSyntaxError as error:
         raise ToolFailure(
-            f"filter_text cannot be read at position {error.position}: {error.expected}. "
+            f"the filter text cannot be read at position {error.position}: {error.expected}. "
             "Write it as field:(value), or use the filter object instead"
         ) from error
     for leaf in leaves(parsed):

@@ -1,0 +1,129 @@
+"""Offers the tools of whoever asks to FastMCP: which there are is decided per request, not at start.
+
+One index has plain tool names; where several are offered at once every name starts with its index, so that
+corpora stay apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fastmcp.server.providers import Provider
+from fastmcp.tools import Tool, ToolResult
+from fastmcp.utilities.components import FastMCPComponent
+from fastmcp.utilities.versions import VersionSpec
+from mcp_types import TextContent, ToolAnnotations
+from pydantic import PrivateAttr
+
+from search_proxy.caller import Caller
+from search_proxy.tools.definition import OfferedTool
+from search_proxy.tools.tool_set import TOOL_BY_NAME
+from search_proxy.tools.toolbox import Toolbox
+
+MAX_INDEXES = 20
+"""Nine tools each; a longer list is more than a model can choose from. Each index has its own address too."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asker:
+    """Who asks, and for which indexes; `prefixes` where tool names start with the index."""
+
+    caller: Caller
+    indexes: tuple[str, ...]
+    prefixes: bool = False
+
+    def name_of(self, index: str) -> Callable[[str], str]:
+        """Return how the tools of one index are named for this asker."""
+
+        def named(tool: str) -> str:
+            definition = TOOL_BY_NAME.get(tool)
+            is_of_index = definition is None or definition.about_index
+            return f"{index}_{tool}" if self.prefixes and is_of_index else tool
+
+        return named
+
+    def split(self, name: str) -> tuple[str, str] | None:
+        """Return the index and the tool that a name stands for, or None for a name that is not offered."""
+        for index in sorted(self.indexes, key=len, reverse=True):
+            for tool in TOOL_BY_NAME:
+                if self.name_of(index)(tool) == name:
+                    return index, tool
+        return None
+
+
+WhoAsks = Callable[[], Awaitable[Asker]]
+"""Says whose request is being answered."""
+
+
+class CallableTool(Tool):
+    """A tool of one request; calling it asks the toolbox."""
+
+    _answering: Callable[[dict[str, Any]], Awaitable[ToolResult]] = PrivateAttr()
+
+    async def run(self, arguments: dict[str, Any]) -> ToolResult:
+        """Return the answer; a failure is one with `isError` and a sentence."""
+        return await self._answering(arguments)
+
+
+class ToolProvider(Provider):
+    """Lists and finds the tools of the asker."""
+
+    def __init__(self, toolbox: Toolbox, who: WhoAsks) -> None:
+        super().__init__()
+        self._toolbox = toolbox
+        self._who = who
+
+    async def _list_tools(self) -> Sequence[Tool]:
+        asker = await self._who()
+        tools: dict[str, Tool] = {}
+        for index in asker.indexes:
+            for offered in await self._toolbox.offered(asker.caller, index, asker.name_of(index)):
+                tools.setdefault(offered.name, self._listed(asker, index, offered))
+        return list(tools.values())
+
+    async def _get_tool(self, name: str, version: VersionSpec | None = None) -> Tool | None:
+        asker = await self._who()
+        found = asker.split(name)
+        if found is None:
+            return None
+        index, tool = found
+        callable_tool = CallableTool(name=name, parameters={"type": "object"})
+        callable_tool._answering = self._running(asker, index, tool)
+        return callable_tool
+
+    async def get_tasks(self) -> Sequence[FastMCPComponent]:
+        """Return nothing: no tool runs in the background, and at start there is nobody to ask for."""
+        return ()
+
+    def _listed(self, asker: Asker, index: str, offered: OfferedTool) -> Tool:
+        listed = CallableTool(
+            name=offered.name,
+            title=offered.title if not asker.prefixes else f"{offered.title} ({index})",
+            description=offered.description,
+            parameters=dict(offered.schema),
+            output_schema=dict(offered.output_schema),
+            annotations=ToolAnnotations(
+                title=offered.title,
+                read_only_hint=True,
+                destructive_hint=False,
+                idempotent_hint=True,
+                open_world_hint=offered.is_open_world,
+            ),
+        )
+        listed._answering = self._running(asker, index, offered.definition.name)
+        return listed
+
+    def _running(
+        self, asker: Asker, index: str, tool: str
+    ) -> Callable[[dict[str, Any]], Awaitable[ToolResult]]:
+        async def run(arguments: dict[str, Any]) -> ToolResult:
+            answer = await self._toolbox.call(asker.caller, index, tool, arguments, asker.name_of(index))
+            return ToolResult(
+                content=[TextContent(type="text", text=answer.text)],
+                structured_content=answer.structured,
+                is_error=answer.failure is not None,
+            )
+
+        return run
