@@ -15,6 +15,8 @@ from worker.image_fetching import ImageFetcher
 from worker.images import ImageReader
 from worker.model_parts import open_model_parts
 from worker.planning.catalog_planner import CatalogPlanner
+from worker.reviews import Reviews
+from worker.reviews_store import open_review_store
 from worker.run_registry import open_run_registry
 from worker.services import Services
 from worker.settings import Settings
@@ -33,7 +35,10 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         parts = await stack.enter_async_context(open_model_parts(settings, search, catalog_planner))
         cache = await stack.enter_async_context(open_cache(settings.cache_config()))
         conversations = await stack.enter_async_context(open_conversations(settings.conversation_config()))
+        review_store = await stack.enter_async_context(open_review_store(settings.data_dir))
         background = await stack.enter_async_context(open_background(settings.shutdown_grace_seconds / 2))
+        reviews = Reviews(review_store, search, background)
+        background(reviews.resume(), name="resume-jobs")
         runs = await stack.enter_async_context(
             open_run_registry(
                 grace_seconds=settings.run_grace_seconds, retention_seconds=settings.run_retention_seconds
@@ -54,6 +59,7 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             breakers=parts.breakers,
             lanes=("text",),
             conversations=conversations,
+            reviews=reviews,
             images=ImageReader(fetcher=ImageFetcher(settings.image_host_list())),
             cache=cache,
             runs=runs,

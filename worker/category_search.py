@@ -79,7 +79,7 @@ async def search_category(
     except (SearchError, TimeoutError) as error:
         logger.warning("category_search_failed", extra={"category": expansion.label, "reason": str(error)})
         return CategoryHits(
-            expansion=expansion, applied_filter=applied, dropped_filter=dropped, error=_describe(error)
+            expansion=expansion, applied_filter=applied, dropped_filter=dropped, error=search_failure(error)
         )
     return CategoryHits(
         expansion=expansion,
@@ -111,7 +111,8 @@ async def _search(
     return await search.handle_search(caller, replace(template, q=expansion.query, filter=applied))
 
 
-def _describe(error: SearchError | TimeoutError) -> dict[str, Any]:
+def search_failure(error: SearchError | TimeoutError) -> dict[str, Any]:
+    """Return the `error` of a category whose search failed."""
     timed_out = isinstance(error, SearchTimeout | TimeoutError)
     return {
         "code": "search_timeout" if timed_out else "search_failed",

@@ -5,6 +5,7 @@ WorkerError                 status, code
 ├── FeatureDisabled         400 feature_disabled      the account has not switched this on
 ├── NotFound                404 not_found             no such run, document or conversation
 ├── PayloadTooLarge         413 payload_too_large
+├── TooManyTurns            429 too_many_requests     the conversation has too many turns under way
 ├── UpstreamFailed          502 upstream_failed       search or model could not answer
 │   └── PlanningFailed      502 planning_failed       no plan, by model or rules
 ├── ShuttingDown            503 shutting_down         this process takes no new work
@@ -54,6 +55,14 @@ class PayloadTooLarge(WorkerError):
 
     status = 413
     code = "payload_too_large"
+
+
+class TooManyTurns(WorkerError):
+    """Too many turns of one conversation wait for each other."""
+
+    status = 429
+    code = "too_many_requests"
+    retryable = True
 
 
 class UpstreamFailed(WorkerError):

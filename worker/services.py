@@ -19,6 +19,7 @@ from worker.planning.catalog_decision import Decision
 from worker.planning.catalog_vocabulary import Vocabulary
 from worker.planning.plan import PlanRequest
 from worker.planning.planner import Planner
+from worker.reviews import Reviews
 from worker.run_registry import RunRegistry
 from worker.settings import Settings
 
@@ -69,6 +70,7 @@ class Services:
     breakers: Mapping[str, CircuitBreaker]
     lanes: tuple[str, ...]
     conversations: Conversations
+    reviews: Reviews
     images: ImageReader
     cache: QueryCache
     runs: RunRegistry

@@ -1,0 +1,162 @@
+"""Answers a turn with the model: one function call that holds the searches and what is said.
+
+The call's text is sent when its searches have landed, since it may only link to what this stream has sent
+or what the question was about.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from dataclasses import replace
+
+from search_proxy.errors import SearchError
+from worker.converse_by_rules import show_products
+from worker.converse_turn import ConverseTurn
+from worker.errors import PlanningFailed
+from worker.grounding import GroundedText
+from worker.llm.prompts import fenced
+from worker.planning.plan import PlanRequest, PlanSource
+from worker.planning.plan_fields import MAX_EXPANSIONS
+from worker.planning.thread_state import ShownProduct
+from worker.product_context import MAX_CONTEXT_CHARACTERS, ProductContext, context_text, fetch_product_context
+from worker.summary_prices import PriceCheck
+from worker.summary_request import SummaryCategory, SummaryRequest, hit_price
+from worker.summary_rules import rules_summary
+from worker.timing import Stage
+
+logger = logging.getLogger(__name__)
+
+TOP_HITS = 6
+"""Hits that passive context puts before the model: one row of a page."""
+_SHOWN_BEFORE = 12
+
+
+async def answer_by_model(turn: ConverseTurn) -> bool:
+    """Plan, search and speak; return False where nothing came that could be shown or said."""
+    answer, stream = turn.answer, turn.stream
+    spoken_of = await _spoken_of(turn)
+    context = await _context(turn, spoken_of)
+    if turn.decision.kind == "show":
+        await show_products(turn, turn.decision)
+    async with asyncio.TaskGroup() as searches:
+        stream.searching_in(searches)
+        try:
+            with answer.timings.measure(Stage.LLM_FIRST_CALL):
+                report = await turn.services.converse_planner.plan(plan_request(turn, context), stream.take)
+        except PlanningFailed as error:
+            answer.degraded = error.message
+            return False
+    answer.plan_report = report
+    text = answer.decision.message or "".join(answer.plan_summary)
+    if not report.complete:
+        answer.degraded = str(report.details.get("reason") or "incomplete")
+    if not answer.expansions and not text:
+        answer.degraded = answer.degraded or "empty_plan"
+        return False
+    answer.source = PlanSource.LLM
+    stream.say(_said(turn, spoken_of, text))
+    stream.offer(answer.complements)
+    return True
+
+
+def plan_request(turn: ConverseTurn, context: str) -> PlanRequest:
+    """Return what the planner is asked."""
+    request = turn.request.agentic
+    config = request.settings.agentic_config
+    return PlanRequest(
+        caller=request.caller,
+        index=request.index,
+        query=request.query,
+        max_categories=min(request.max_categories, MAX_EXPANSIONS),
+        client_filter=request.initial.filter,
+        allow_filters=config.filter_facets.enabled,
+        filter_fields=config.filter_facets.fields,
+        history=turn.history,
+        system_prompt=request.system_prompt,
+        models=tuple(name for name in (config.models.plan, config.models.fallback) if name),
+        tokens_per_day=config.budgets.tokens_per_day,
+        context=context,
+        images=turn.request.images,
+    )
+
+
+async def _spoken_of(turn: ConverseTurn) -> ProductContext:
+    """Return the products of the page, and those that the sentence or the last turn pointed at."""
+    focus = turn.decision.state.focus or turn.thread.focus
+    pointed = (*turn.decision.product_ids, *([focus.id] if focus else []))
+    ids = [identifier for identifier in dict.fromkeys(pointed) if identifier not in turn.context.ids]
+    if not ids:
+        return turn.context
+    request = turn.request
+    try:
+        found = await fetch_product_context(
+            turn.services.search,
+            turn.services.reviews,
+            request.agentic.caller,
+            request.agentic.index,
+            ids,
+            request.context_fields,
+            timeout_seconds=turn.services.settings.search_timeout_seconds,
+        )
+    except (SearchError, TimeoutError) as error:
+        logger.warning("product_context_failed", extra={"run_id": turn.answer.run_id, "reason": repr(error)})
+        return turn.context
+    documents = (*turn.context.documents, *found.documents)
+    return replace(turn.context, documents=documents, text="\n".join([turn.context.text, found.text]).strip())
+
+
+async def _context(turn: ConverseTurn, spoken_of: ProductContext) -> str:
+    parts = [spoken_of.text[: MAX_CONTEXT_CHARACTERS + 100]]
+    if turn.thread.shown:
+        parts.append(fenced("shown_before", "\n".join(_shown_lines(turn.thread.shown[:_SHOWN_BEFORE]))))
+    if turn.request.agentic.settings.agentic_config.passive_context:
+        parts.append(await _top_hits(turn))
+    return "\n".join(part for part in parts if part)
+
+
+def _shown_lines(products: tuple[ShownProduct, ...]) -> list[str]:
+    rows = ([place, product.id, product.title, product.price] for place, product in enumerate(products, 1))
+    return [json.dumps(row, ensure_ascii=False) for row in rows]
+
+
+async def _top_hits(turn: ConverseTurn) -> str:
+    request = turn.request.agentic
+    wanted = replace(request.category, q=request.query, limit=TOP_HITS)
+    try:
+        async with asyncio.timeout(turn.services.settings.search_timeout_seconds):
+            found = await turn.services.search.handle_search(request.caller, wanted)
+    except (SearchError, TimeoutError) as error:
+        turn.answer.warnings.append(f"passive_context_failed:{type(error).__name__}")
+        return ""
+    text = context_text(found.hits, None, {})
+    return text.replace("<products>", "<top_hits>").replace("</products>", "</top_hits>")
+
+
+def _said(turn: ConverseTurn, spoken_of: ProductContext, text: str) -> str:
+    """Return the model's text as it may be shown, or the rules' where it would not be true."""
+    sent = turn.sent_hits()
+    if turn.answer.expansions and not sent:
+        return rules_summary(_found(turn))
+    known = [*sent, *spoken_of.documents]
+    prices = [hit_price(hit) for hit in known] + [product.price for product in turn.thread.shown]
+    asked = " ".join([turn.request.agentic.query, *(past.query for past in turn.history)])
+    grounded = GroundedText(
+        {str(hit["_id"]) for hit in known},
+        PriceCheck((price for price in prices if price is not None), query=asked),
+    )
+    said = (grounded.feed(text) + grounded.close()).strip()
+    turn.answer.warnings += grounded.warnings
+    return said or rules_summary(_found(turn))
+
+
+def _found(turn: ConverseTurn) -> SummaryRequest:
+    found = [item for item in turn.answer.categories if item.error is None]
+    return SummaryRequest(
+        query=turn.request.agentic.query,
+        categories=tuple(
+            SummaryCategory(label=item.expansion.label, hits=item.hits, total=item.total_hits)
+            for item in found
+        ),
+    )

@@ -1,0 +1,70 @@
+"""Answers a turn by the rules over its thread: no model, the same events.
+
+What a sentence means is `planning/thread_rules.py`'s; here it is searched, shown and said.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from search_proxy.filters import InFilter
+from worker.category_search import CategoryHits
+from worker.converse_turn import ConverseTurn
+from worker.images import CANNOT_SEE_MESSAGE
+from worker.planning.thread_rules import ThreadDecision, ThreadSearch
+from worker.planning.thread_state import ThreadState, shown_product
+
+NO_LONGER_THERE = "That product is not here any more."
+
+
+async def answer_by_rules(turn: ConverseTurn) -> ThreadState:
+    """Search, show and say what the rules decided; return the thread to keep."""
+    decision, stream = turn.decision, turn.stream
+    blind = bool(turn.request.images)
+    if blind:
+        stream.say(CANNOT_SEE_MESSAGE)
+    if decision.kind == "search" and decision.search is not None:
+        return await _search(turn, decision.search)
+    if decision.kind == "show":
+        found = await show_products(turn, decision)
+        stream.say(decision.message if found.hits else NO_LONGER_THERE)
+        return decision.state
+    if not blind:
+        stream.say(decision.message)
+    stream.offer(decision.options)
+    return decision.state
+
+
+async def show_products(turn: ConverseTurn, decision: ThreadDecision) -> CategoryHits:
+    """Send the very products that the sentence spoke of."""
+    named = {product.id: product.title or product.id for product in turn.thread.shown}
+    label = " and ".join(named.get(identifier, identifier) for identifier in decision.product_ids)
+    wanted = replace(
+        turn.request.agentic.category,
+        q=None,
+        filter=InFilter("_id", decision.product_ids),
+        limit=len(decision.product_ids),
+        collapse=False,
+    )
+    return await turn.stream.search(label, wanted, decision.product_ids)
+
+
+async def _search(turn: ConverseTurn, search: ThreadSearch) -> ThreadState:
+    decision = turn.decision
+    wanted = replace(
+        turn.request.agentic.category,
+        q=search.query,
+        filter=search.filter,
+        sort_by=search.sort,
+        offset=search.offset,
+    )
+    found = await turn.stream.search(search.label, wanted)
+    if found.error is not None:
+        turn.stream.say("I could not search just now. Please ask again.")
+        return turn.thread
+    if not found.hits:
+        turn.stream.say(decision.when_empty)
+        return decision.state.after_nothing(turn.thread)
+    turn.stream.say(decision.message)
+    roles = turn.vocabulary.roles
+    return decision.state.after_showing([shown_product(hit, roles) for hit in found.hits])

@@ -1,0 +1,107 @@
+"""What a turn remembers and what it leaves behind: history and thread before the answer, the commit after it.
+
+Storage in trouble never costs the answer: it goes on without history, is not kept, and says so in a warning.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+from conversation import (
+    ConversationError,
+    ConversationNotFound,
+    Interaction,
+    InteractionTooLarge,
+    Turn,
+    fitted_interaction,
+)
+from worker.answer import Answer
+from worker.errors import NotFound
+from worker.planning.plan import Interaction as PastTurn
+from worker.planning.thread_state import ThreadState
+from worker.timing import Stage
+
+logger = logging.getLogger(__name__)
+
+LAST_WORDS_SECONDS = 2.0
+"""How long a run that was stopped may still take to keep what it had said."""
+
+
+class ConversationMemory:
+    """One turn's memory; `number` is its place in the conversation once it is kept."""
+
+    def __init__(self, turn: Turn, answer: Answer) -> None:
+        self.conversation_id = turn.conversation_id
+        self.history: tuple[Interaction, ...] = ()
+        self.thread = ThreadState()
+        self.number: int | None = None
+        self._turn = turn
+        self._answer = answer
+
+    async def load(self) -> None:
+        """Wait for the turns before this one and read them; where that fails, go on without.
+
+        Raises:
+            NotFound: The account has no such conversation.
+        """
+        with self._answer.timings.measure(Stage.CONVERSATION_LOAD):
+            try:
+                self.history = await self._turn.history()
+            except ConversationNotFound as error:
+                raise NotFound(str(error)) from error
+            except ConversationError as error:
+                self._tell("conversation_not_loaded", error)
+        if self.history:
+            self.thread = ThreadState.from_json(self.history[-1].state)
+
+    def past_turns(self) -> tuple[PastTurn, ...]:
+        """Return the turns as a planner may see them: what was asked and what was said."""
+        return tuple(PastTurn(query=past.query, summary=past.summary) for past in self.history)
+
+    async def keep(
+        self,
+        *,
+        query: str,
+        text: str,
+        product_ids: Sequence[str],
+        categories: Sequence[str],
+        thread: ThreadState,
+    ) -> None:
+        """Commit the turn; when this returns with `number` set, it is durable."""
+        whole = fitted_interaction(
+            query=query,
+            summary=text,
+            product_ids=product_ids,
+            categories=categories,
+            state=thread.to_json(),
+        )
+        with self._answer.timings.measure(Stage.CONVERSATION_COMMIT):
+            try:
+                self.number = (await self._commit(whole)).number
+            except ConversationError as error:
+                self._tell("conversation_not_kept", error)
+
+    async def keep_within(self, seconds: float, **kept: Any) -> None:
+        """Commit as `keep`, and give up after `seconds`."""
+        try:
+            async with asyncio.timeout(seconds):
+                await self.keep(**kept)
+        except TimeoutError as error:
+            self._tell("conversation_not_kept", error)
+
+    async def _commit(self, whole: Interaction) -> Interaction:
+        try:
+            return await self._turn.commit(whole)
+        except InteractionTooLarge as error:
+            # What was said matters more than what the rules would like to know of it.
+            self._tell("conversation_state_not_kept", error)
+            words = fitted_interaction(query=whole.query, summary=whole.summary)
+            return await self._turn.commit(words)
+
+    def _tell(self, event: str, error: Exception) -> None:
+        self._answer.warnings.append(f"{event}:{type(error).__name__}")
+        facts = {"run_id": self._answer.run_id, "kind": type(error).__name__, "reason": str(error)}
+        logger.warning(event, extra=facts)
