@@ -17,6 +17,7 @@ from search_proxy.errors import SearchError
 from search_proxy.gateway import create_gateway
 from search_proxy.mcp.http_face import McpFace, mcp_policy, mcp_router
 from search_proxy.pages.routes import page_router
+from worker import converse_routes
 from worker.answer_routes import answer_routes
 from worker.errors import WorkerError
 from worker.headless import AnswerPreviewer
@@ -44,6 +45,7 @@ def create_worker() -> FastAPI:
     """Return the worker's own application; `app.state.services` is set before its first request."""
     app = FastAPI(title="aisle worker", openapi_url=None, docs_url=None, redoc_url=None)
     app.include_router(router)
+    app.include_router(converse_routes.router)
     app.add_exception_handler(WorkerError, worker_error_response)
     app.add_exception_handler(SearchError, search_error_response)
     return app
