@@ -86,6 +86,8 @@ class BackgroundEmbedding:
         self._on_stop = on_stop
         self._clock = clock
         self._woken = asyncio.Event()
+        self._turned = asyncio.Condition()
+        self._begun = self._ended = 0
         self._stopping = threading.Event()
         self._seen: dict[IndexName, _Seen] = {}
         self._progress: dict[IndexName, EmbeddingProgress] = {}
@@ -95,17 +97,24 @@ class BackgroundEmbedding:
         """Return how far every index is that was looked at; it changes while the job runs."""
         return MappingProxyType(self._progress)
 
-    def look_now(self) -> None:
-        """Look at once instead of at the next turn; for what was just loaded here."""
-        self._woken.set()
+    async def look_now(self) -> None:
+        """Look at once instead of at the next turn; return when what was found is embedded, or failed."""
+        async with self._turned:
+            wanted = self._begun + 1
+            self._woken.set()
+            await self._turned.wait_for(lambda: self._ended >= wanted)
 
     async def run(self) -> None:
         """Embed, and wait for more, until cancelled; a batch in hand is then the last."""
         try:
             while True:
                 self._woken.clear()
+                self._begun += 1
                 for name, found in await asyncio.to_thread(self._changed):
                     await self._embed(name, found)
+                async with self._turned:
+                    self._ended = self._begun
+                    self._turned.notify_all()
                 with suppress(TimeoutError):
                     async with asyncio.timeout(self._look_every_seconds):
                         await self._woken.wait()

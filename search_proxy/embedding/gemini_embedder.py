@@ -117,7 +117,8 @@ class GeminiEmbedder:
             try:
                 return self._asked(texts, "RETRIEVAL_DOCUMENT", self._config.batch_seconds)
             except _Failure as failure:
-                wait = min(failure.wait_seconds or 2.0**attempt / 2, _LONGEST_WAIT_SECONDS)
+                advised = failure.wait_seconds
+                wait = min(2.0**attempt / 2 if advised is None else advised, _LONGEST_WAIT_SECONDS)
                 if not failure.is_passing or attempt == ATTEMPTS or self._stopping.wait(wait):
                     raise SearchUnavailable(str(failure)) from failure
         raise AssertionError("the last attempt returns or raises")
