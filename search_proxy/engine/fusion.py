@@ -15,8 +15,9 @@ from search_proxy.engine.columns import Array
 
 FusionMethod = Literal["convex", "weighted_rrf", "rrf"]
 
-
 _SAMPLED = 16
+"""Every 16th score tells how high the best ones are, at a tenth of the cost of looking at all."""
+
 _SAMPLE_MARGIN = 8
 
 

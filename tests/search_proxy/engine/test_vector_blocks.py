@@ -1,0 +1,73 @@
+"""Exact similarity over many blocks: the same as the plain product, also after appends and a rebuild."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from search_proxy.engine import vectors as vectors_module
+from search_proxy.engine.columns import Array
+from search_proxy.engine.fusion import Fusion, Lanes, fuse
+from search_proxy.engine.vectors import BLOCK_ROWS, VectorFile, appending
+from tests.search_proxy.engine.word_embedder import WordEmbedder
+
+_CHANCE = np.random.default_rng(5)
+
+
+def _append(folder: Path, count: int, start: int, *, again: bool = False) -> Array:
+    rows = _CHANCE.standard_normal((count, WordEmbedder().dimension)).astype(np.float32)
+    hashes = np.arange(start, start + count, dtype="<u8")
+    with appending(folder, WordEmbedder(), again=again) as file:
+        file.append(hashes, rows)
+    return rows
+
+
+def _agrees(opened: VectorFile, rows: Array, query: Array) -> bool:
+    positions = opened.positions(np.arange(len(rows), dtype="<u8"))
+    assert (positions >= 0).all()
+    found = opened.similarities(query, positions)
+    return bool(np.allclose(found, rows @ query, atol=1e-5))
+
+
+def test_every_row_is_compared_whatever_block_it_is_in(tmp_path: Path) -> None:
+    """Appended rows fill the last block and begin others; vectors made anew replace all."""
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    query = _CHANCE.standard_normal(WordEmbedder().dimension).astype(np.float32)
+    rows = _append(folder, BLOCK_ROWS + 10, 0)
+    first = VectorFile(folder, WordEmbedder())
+    assert _agrees(first, rows, query)
+    rows = np.concatenate([rows, _append(folder, BLOCK_ROWS, len(rows))])
+    second = VectorFile(folder, WordEmbedder(), first)
+    assert _agrees(second, rows, query)
+    assert len(first.full_blocks(second.length)) == 1
+    anew = _append(folder, len(rows), 0, again=True)
+    third = VectorFile(folder, WordEmbedder(), second)
+    assert _agrees(third, anew, query)
+
+
+@pytest.mark.parametrize("share", [0.5 * vectors_module.GATHER_SHARE, 2 * vectors_module.GATHER_SHARE])
+def test_few_rows_and_many_rows_are_compared_alike(tmp_path: Path, share: float) -> None:
+    """Gathered, or taken out of all."""
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    rows = _append(folder, 2_000, 0)
+    opened = VectorFile(folder, WordEmbedder())
+    positions = np.sort(_CHANCE.choice(2_000, int(share * 2_000), replace=False))
+    assert np.allclose(opened.similarities(rows[7], positions), rows[positions] @ rows[7], atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["even", "equal", "best in the sample", "best between"])
+def test_the_best_of_many_are_the_best(kind: str) -> None:
+    """However the best lie in what is sampled to find them."""
+    scores = _CHANCE.random(10_000)
+    if kind == "equal":
+        scores[:] = 0.5
+    elif kind != "even":
+        scores[(0 if kind == "best in the sample" else 1) :: 16] += 1
+    rows = np.arange(len(scores))
+    nothing = np.empty(0)
+    found, _ = fuse(Lanes(nothing.astype(int), nothing, rows, scores), Fusion(depth=200))
+    assert found.tolist() == sorted(np.lexsort((rows, -scores))[:200].tolist())
