@@ -156,7 +156,7 @@ def _ranked(snapshot: Snapshot, reading: QueryReading) -> Sequence[str]:
     if not reading.concepts:
         return []
     scores = score_reading(snapshot.text, reading)
-    rows = np.flatnonzero(scores)
+    rows = np.flatnonzero(scores > 0)
     best = rows[by_score(rows, scores[rows], 100)][:100]
     return [snapshot.ids[row] for row in best]
 

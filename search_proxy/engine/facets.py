@@ -6,7 +6,9 @@ so a count is the total that the shopper gets by choosing that value.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,7 @@ from search_proxy.models import FacetField, FacetRange, FacetsRequest
 MAX_FACETS = 100
 MAX_RESULTS = 10_000
 MAX_RANGES = 100
+_REMEMBERED_NAMES = 2_000
 
 
 def check_facets(request: FacetsRequest) -> None:
@@ -41,30 +44,29 @@ def check_facets(request: FacetsRequest) -> None:
 
 
 def count_facet(
-    snapshot: Snapshot, field: FacetField, request: FacetsRequest, matched: Array, *, by_product: bool
+    snapshot: Snapshot, field: FacetField, request: FacetsRequest, rows: Array, *, by_product: bool
 ) -> Mapping[str, Any]:
-    """Return the counts of one facet over the rows where the mask `matched` is true.
+    """Return the counts of one facet over `rows`, which ascend.
 
     Returns:
         `{"red": {"count": 5}}`, or for numbers `{"min", "max", "avg", "sum", "count"}`, one per range.
     """
     collapsed = by_product and snapshot.has_variants
     if field.kind == "number":
-        columns = snapshot.columns(field.name)
-        rows, values = _numbers(columns, matched)
+        owners, values = _numbers(snapshot, field.name, rows)
         if not field.ranges:
-            return _statistics(snapshot, rows, values, collapsed=collapsed)
+            return _statistics(snapshot, owners, values, collapsed=collapsed)
         return {
-            range_name(bucket): _statistics(snapshot, rows[inside], values[inside], collapsed=collapsed)
+            range_name(bucket): _statistics(snapshot, owners[inside], values[inside], collapsed=collapsed)
             for bucket in field.ranges
             for inside in [_inside(values, bucket)]
         }
     limit = request.max_results if field.max_results is None else field.max_results
     sign = 1 if field.order == "asc" else -1
-    counts = _value_counts(snapshot, field.name, matched, collapsed=collapsed)
+    counts = _value_counts(snapshot, field.name, rows, collapsed=collapsed)
     best = _commonest(counts, sign, limit)
-    values_of = snapshot.columns(field.name)
-    named = [(_name(values_of, int(at)), int(counts[at])) for at in best]
+    name = snapshot.derived(("names", field.name), lambda: _namer(snapshot.columns(field.name)))
+    named = [(name(code), count) for code, count in zip(best.tolist(), counts[best].tolist(), strict=True)]
     ordered = sorted(named, key=lambda entry: (sign * entry[1], entry[0]))
     return {value: {"count": count} for value, count in ordered[:limit]}
 
@@ -97,21 +99,47 @@ def _check_ranges(field: FacetField) -> None:
             raise InvalidSearch(f"ranges of facet {field.name!r} overlap at {start!r}")
 
 
+@dataclass(frozen=True, slots=True)
+class _Groups:
+    """What of a field counts once: a value of a product, or of a document that has it twice in a list.
+
+    `codes` names the value of each group, `true` and `false` behind the texts. Where no row has two values,
+    `group_of_row` has each row's group, -1 for none; otherwise `rows` and `groups` are pairs.
+    """
+
+    codes: Array
+    group_of_row: Array | None
+    rows: Array
+    groups: Array
+    is_one_to_one: bool
+
+    def of(self, matched: Array, size: int) -> Array:
+        """Return the groups that the rows `matched` belong to, some of them perhaps several times."""
+        if self.group_of_row is None:
+            mask = np.zeros(size, bool)
+            mask[matched] = True
+            found: Array = self.groups[mask[self.rows]]
+            return found
+        groups = self.group_of_row[matched]
+        found = groups[groups >= 0]
+        return found
+
+
 def _value_counts(snapshot: Snapshot, field: str, matched: Array, *, collapsed: bool) -> Array:
-    """Return how often each value occurs, by its code; `true` and `false` come behind the texts."""
-    rows, groups, codes = snapshot.derived(
+    """Return how often each value occurs, by its code."""
+    every = snapshot.derived(
         ("groups", field, collapsed), lambda: _value_groups(snapshot, field, collapsed=collapsed)
     )
-    seen = np.zeros(len(codes), bool)
-    seen[groups[matched[rows]]] = True
-    return np.bincount(codes[seen], minlength=snapshot.columns(field).distinct_texts + 2)
+    width = snapshot.columns(field).distinct_texts + 2
+    groups = every.of(matched, snapshot.size)
+    if every.is_one_to_one:
+        return np.bincount(every.codes[groups], minlength=width)
+    seen = np.zeros(len(every.codes), bool)
+    seen[groups] = True
+    return np.bincount(every.codes[seen], minlength=width)
 
 
-def _value_groups(snapshot: Snapshot, field: str, *, collapsed: bool) -> tuple[Array, Array, Array]:
-    """Return the rows of all values, the group of each, and the code of each group.
-
-    A group is what counts once: a value of a product, or of a document that has it twice in a list.
-    """
+def _value_groups(snapshot: Snapshot, field: str, *, collapsed: bool) -> _Groups:
     columns = snapshot.columns(field)
     width = columns.distinct_texts + 2
     flags = np.where(columns["boolean_values"] == 1, width - 2, width - 1)
@@ -119,7 +147,11 @@ def _value_groups(snapshot: Snapshot, field: str, *, collapsed: bool) -> tuple[A
     codes = np.concatenate([columns["text_codes"].astype(np.int64), flags])
     owners = snapshot.products[rows] if collapsed else rows
     distinct, groups = np.unique(owners * width + codes, return_inverse=True)
-    return rows, groups, distinct % width
+    group_of_row = None
+    if len(np.unique(rows)) == len(rows):
+        group_of_row = np.full(snapshot.size, -1)
+        group_of_row[rows] = groups
+    return _Groups(distinct % width, group_of_row, rows, groups, is_one_to_one=len(distinct) == len(rows))
 
 
 def _commonest(counts: Array, sign: int, limit: int) -> Array:
@@ -133,17 +165,40 @@ def _commonest(counts: Array, sign: int, limit: int) -> Array:
     return best
 
 
-def _name(columns: FieldColumns, code: int) -> str:
-    if code < columns.distinct_texts:
-        return columns.text(code)
-    return "true" if code == columns.distinct_texts else "false"
+def _namer(columns: FieldColumns) -> Callable[[int], str]:
+    texts = columns.distinct_texts
+
+    def name(code: int) -> str:
+        if code < texts:
+            return columns.text(code)
+        return "true" if code == texts else "false"
+
+    return lru_cache(maxsize=_REMEMBERED_NAMES)(name)
 
 
-def _numbers(columns: FieldColumns, matched: Array) -> tuple[Array, Array]:
-    rows = np.concatenate([columns["integer_rows"], columns["float_rows"]])
-    values = np.concatenate([columns["integer_values"].astype(np.float64), columns["float_values"]])
-    inside = matched[rows]
+def _numbers(snapshot: Snapshot, field: str, matched: Array) -> tuple[Array, Array]:
+    """Return the numbers that `matched` have, each with its row."""
+    one_each, rows, values = snapshot.derived(("numbers", field), lambda: _every_number(snapshot, field))
+    if one_each is not None:
+        own = one_each[matched]
+        has_one = ~np.isnan(own)
+        return matched[has_one], own[has_one]
+    mask = np.zeros(snapshot.size, bool)
+    mask[matched] = True
+    inside = mask[rows]
     return rows[inside], values[inside]
+
+
+def _every_number(snapshot: Snapshot, field: str) -> tuple[Array | None, Array, Array]:
+    """Return the number of every row, or None where a row has several; and all numbers with their rows."""
+    columns = snapshot.columns(field)
+    rows = np.concatenate([columns["integer_rows"], columns["float_rows"]]).astype(np.int64)
+    values = np.concatenate([columns["integer_values"].astype(np.float64), columns["float_values"]])
+    if len(np.unique(rows)) < len(rows):
+        return None, rows, values
+    one_each = np.full(snapshot.size, np.nan)
+    one_each[rows] = values
+    return one_each, rows, values
 
 
 def _inside(values: Array, bucket: FacetRange) -> Array:

@@ -96,7 +96,7 @@ def rank_query(
     if which == "vector":
         return _by_vector_alone(snapshot, query, lane, reading, min_similarity)
     scores = score_reading(snapshot.text, reading)
-    rows = np.flatnonzero(scores)
+    rows = np.flatnonzero(scores > 0)
     return Ranking(
         snapshot=snapshot,
         lane=lane,

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from pyroaring import BitMap
 
 from search_proxy.engine.columns import Array
 from search_proxy.engine.explaining import explain_rows
@@ -61,7 +62,7 @@ def search_snapshot(
     # A filter that nothing passes is answered from the postings alone; a model's filters often are such.
     is_empty = not passing and not _has_wider_facets(request)
     ranking = rank_query(snapshot, "" if is_empty else request.q, lane, request.lane, request.min_similarity)
-    rows, scores = ranking.within(_mask(snapshot, rows_of(passing)))
+    rows, scores = ranking.within(_mask_of(snapshot, passing))
     page = _page(snapshot, request, rows, scores)
     return SearchResult(
         hits=_hits(snapshot, request, page, _scores_of(page, rows, scores), ranking),
@@ -108,9 +109,11 @@ def _check(snapshot: Snapshot, request: SearchRequest) -> None:
         check_fields(snapshot, [field.name for field in request.facets.fields], "facets")
 
 
-def _mask(snapshot: Snapshot, rows: Array) -> Array:
+def _mask_of(snapshot: Snapshot, passing: BitMap) -> Array:
+    if len(passing) == snapshot.documents:
+        return snapshot.live
     mask = np.zeros(snapshot.size, bool)
-    mask[rows] = True
+    mask[rows_of(passing)] = True
     return mask
 
 
@@ -125,14 +128,12 @@ def _facets(
 ) -> Mapping[str, Mapping[str, Any]]:
     if request.facets is None:
         return {}
-    counted = _mask(snapshot, rows)
     facets = {}
     for field in request.facets.fields:
-        own = counted
+        own = rows
         if field.exclude_terms:
             wider = rows_passing(snapshot, without_terms(request.filter, field.exclude_terms))
-            found, _ = ranking.within(_mask(snapshot, rows_of(wider)))
-            own = _mask(snapshot, found)
+            own, _ = ranking.within(_mask_of(snapshot, wider))
         facets[field.name] = count_facet(snapshot, field, request.facets, own, by_product=request.collapse)
     return facets
 

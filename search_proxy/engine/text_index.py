@@ -10,12 +10,13 @@ import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
 from search_proxy.engine.columns import Array
 from search_proxy.engine.languages import TextAnalysis
+from search_proxy.engine.lexicon import Lexicon
 from search_proxy.engine.searchable_text import BOOSTS
 from search_proxy.engine.text_columns import TEXT_FIELDS, TextColumns
 from search_proxy.engine.vocabulary import Vocabulary
@@ -46,44 +47,43 @@ class TextIndex:
         self.analysis = analysis
         self.size = size
         self._parts = [(base, part.lexicon, part) for base, part in parts]
+        self._segments_of = lru_cache(maxsize=20_000)(self._segments_having)
         self.vocabulary = Vocabulary([lexicon for _, lexicon, _ in self._parts])
         self._lock = threading.Lock()
-        self._scored: OrderedDict[str, Scored] = OrderedDict()
+        self._scored: OrderedDict[tuple[str, str | None], Scored] = OrderedDict()
         self._scored_bytes = 0
 
     def frequency(self, term: str) -> int:
         """Return in how many products `term` occurs in the field that has it most."""
         return self.vocabulary.frequency(term)
 
-    def scored(self, term: str) -> Scored:
-        """Return every row that has `term`, and what it says about the row."""
+    def scored(self, term: str, field: str | None = None) -> Scored:
+        """Return every row that has `term`, and what it says about the row; in one text field where named."""
         with self._lock:
-            known = self._scored.get(term)
+            known = self._scored.get((term, field))
             if known is not None:
-                self._scored.move_to_end(term)
+                self._scored.move_to_end((term, field))
                 return known
-        rows, impacts, _ = self._impacts(term)
-        fresh = _best_field(rows, impacts)
+        rows, impacts, fields = self._impacts(term)
+        if field is None:
+            fresh = _best_field(rows, impacts)
+        else:
+            inside = fields == TEXT_FIELDS.index(field)
+            fresh = Scored(rows[inside], impacts[inside])
         with self._lock:
-            if term not in self._scored:
-                self._scored[term] = fresh
+            if (term, field) not in self._scored:
+                self._scored[term, field] = fresh
                 self._scored_bytes += fresh.rows.nbytes + fresh.scores.nbytes
             while self._scored_bytes > _REMEMBERED_BYTES and len(self._scored) > 1:
                 _, oldest = self._scored.popitem(last=False)
                 self._scored_bytes -= oldest.rows.nbytes + oldest.scores.nbytes
         return fresh
 
-    def scored_in(self, term: str, field: str) -> Scored:
-        """Return every row that has `term` in one text field, with its score there."""
-        rows, impacts, fields = self._impacts(term)
-        inside = fields == TEXT_FIELDS.index(field)
-        return Scored(rows[inside], impacts[inside])
-
     def having_all(self, terms: Sequence[str], field: str | None = None) -> Array:
         """Return the rows that have every one of `terms`, in any text field or in that one."""
         seen = np.zeros(self.size, np.uint8)
         for term in dict.fromkeys(terms):
-            seen[(self.scored(term) if field is None else self.scored_in(term, field)).rows] += 1
+            seen[self.scored(term, field).rows] += 1
         return np.flatnonzero(seen == len(set(terms))) if terms else np.empty(0, np.int64)
 
     def phrase_starts(self, terms: Sequence[str], slop: int, among: Array) -> tuple[Array, Array]:
@@ -107,10 +107,8 @@ class TextIndex:
     def weight(self, term: str) -> Array:
         """Return how much one field's occurrences of `term` can say, field by field: its rarity there."""
         documents = np.zeros(len(TEXT_FIELDS))
-        for _, lexicon, _ in self._parts:
-            number = lexicon.find(term)
-            if number is not None:
-                documents += lexicon.frequencies[number]
+        for _, lexicon, _, number in self._segments_of(term):
+            documents += lexicon.frequencies[number]
         return np.log1p((self.size - documents + 0.5) / (documents + 0.5))
 
     @cached_property
@@ -127,13 +125,11 @@ class TextIndex:
     def _impacts(self, term: str) -> tuple[Array, Array, Array]:
         """Return the row, the BM25 score and the field of every posting of `term`, by row and field."""
         rows, fields, counts = [], [], []
-        for base, lexicon, part in self._parts:
-            number = lexicon.find(term)
-            if number is not None:
-                inside = slice(*part.arrays["posting_starts"][number : number + 2].tolist())
-                rows.append(part.arrays["posting_rows"][inside].astype(np.int64) + base)
-                fields.append(part.arrays["posting_fields"][inside])
-                counts.append(part.arrays["posting_counts"][inside])
+        for base, _, part, number in self._segments_of(term):
+            inside = slice(*part.arrays["posting_starts"][number : number + 2].tolist())
+            rows.append(part.arrays["posting_rows"][inside].astype(np.int64) + base)
+            fields.append(part.arrays["posting_fields"][inside])
+            counts.append(part.arrays["posting_counts"][inside])
         if not rows:
             return np.empty(0, np.int64), np.empty(0, np.float32), np.empty(0, np.uint8)
         row, field = np.concatenate(rows), np.concatenate(fields)
@@ -147,10 +143,7 @@ class TextIndex:
         chosen = np.zeros(self.size, bool)
         chosen[among] = True
         found = [np.empty(0, np.int64)]
-        for base, lexicon, part in self._parts:
-            number = lexicon.find(term)
-            if number is None:
-                continue
+        for base, _, part, number in self._segments_of(term):
             arrays = part.arrays
             inside = slice(*arrays["posting_starts"][number : number + 2].tolist())
             rows = arrays["posting_rows"][inside].astype(np.int64) + base
@@ -161,6 +154,13 @@ class TextIndex:
             kept = np.repeat(chosen[rows], counts)
             found.append(np.repeat(owners, counts)[kept] << 16 | positions[kept])
         return np.concatenate(found)
+
+    def _segments_having(self, term: str) -> list[tuple[int, Lexicon, TextColumns, int]]:
+        """Return the segments that have `term`, and its number there."""
+        numbers = ((base, lexicon, part, lexicon.find(term)) for base, lexicon, part in self._parts)
+        return [
+            (base, lexicon, part, number) for base, lexicon, part, number in numbers if number is not None
+        ]
 
 
 def _best_field(rows: Array, impacts: Array) -> Scored:

@@ -38,7 +38,7 @@ def score_reading(index: TextIndex, reading: QueryReading) -> Array:
 
 def score_field(index: TextIndex, reading: QueryReading, field: str) -> Array:
     """Return the score that every row has by one text field."""
-    return _sum_of_concepts(index, reading.concepts, lambda term: index.scored_in(term, field))
+    return _sum_of_concepts(index, reading.concepts, lambda term: index.scored(term, field))
 
 
 def rows_with_phrases(index: TextIndex, reading: QueryReading) -> Array | None:
