@@ -146,7 +146,9 @@ def _text(profile: CorpusProfile, name: str, value: str) -> Filter:
 
 def _parsed(profile: CorpusProfile, dsl: str) -> Filter:
     if len(dsl) > MAX_FILTER_CHARACTERS:
-        raise ToolFailure(f"the filter text has {len(dsl)} characters; at most {MAX_FILTER_CHARACTERS} are read")
+        raise ToolFailure(
+            f"the filter text has {len(dsl)} characters; at most {MAX_FILTER_CHARACTERS} are read"
+        )
     try:
         parsed = parse_filter(dsl)
     except FilterSyntaxError as error:

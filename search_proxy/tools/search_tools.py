@@ -63,23 +63,35 @@ async def fused_search(context: ToolContext, arguments: Mapping[str, Any]) -> di
     """Rank by words and by meaning in one page, fused by their places."""
     given = read_arguments(SearchArguments, arguments)
     wanted = read_filter(context.profile, given.filter, given.filter_text)
-    rankings = list(await _each(context, [given.query], "text", FUSED_DEPTH, wanted))
-    note = "ranked by words alone: this index has no vectors"
-    if context.profile.has_vectors:
-        rankings += await _each(context, [given.query], "vector", FUSED_DEPTH, wanted)
-        note = ""
-    hits, total = _fused(context, [given.query] * len(rankings), rankings, given.limit)
-    return _page(hits, total, note)
+    queries, rankings = await _both_lanes(context, [given.query], FUSED_DEPTH, wanted)
+    hits, total = _fused(context, queries, rankings, given.limit)
+    without = "" if context.profile.has_vectors else "ranked by words alone: this index has no vectors"
+    return _page(hits, total, without)
 
 
 async def multi_search(context: ToolContext, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Search every query alone and return one page, fused by the places."""
     given = read_arguments(MultiArguments, arguments)
     wanted = read_filter(context.profile, given.filter, given.filter_text)
-    queries = list(dict.fromkeys(given.queries))
-    rankings = await _each(context, queries, "all", max(PER_QUERY_DEPTH, given.limit), wanted)
+    asked = list(dict.fromkeys(given.queries))
+    queries, rankings = await _both_lanes(context, asked, max(PER_QUERY_DEPTH, given.limit), wanted)
     hits, total = _fused(context, queries, rankings, given.limit)
     return _page(hits, total, "" if hits else f"no query found anything{context.instead('filter_documents')}")
+
+
+async def _both_lanes(
+    context: ToolContext, queries: Sequence[str], depth: int, wanted: Filter | None
+) -> tuple[Sequence[str], Sequence[Sequence[Hit]]]:
+    """Return every query's hits by words and, where there are vectors, by meaning: two rankings each.
+
+    What is not close in meaning is left out, or the tails of many queries would outvote the head of one.
+    """
+    by_words = await _each(context, queries, "text", depth, wanted)
+    if not context.profile.has_vectors:
+        return queries, by_words
+    least = default_min_score(context.profile.embedding_model)
+    by_meaning = await _each(context, queries, "vector", depth, wanted, least)
+    return [*queries, *queries], [*by_words, *by_meaning]
 
 
 async def _each(
