@@ -11,18 +11,19 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
 from fastapi import FastAPI
+from starlette.exceptions import HTTPException
 
 from search_proxy.edge_services import EdgeServices
 from search_proxy.errors import SearchError
 from search_proxy.gateway import create_gateway
 from search_proxy.mcp.http_face import McpFace, mcp_policy, mcp_router
 from search_proxy.pages.routes import page_router
-from worker import converse_routes
+from worker import conversation_routes, converse_routes, reviews_routes
 from worker.answer_routes import answer_routes
 from worker.errors import WorkerError
 from worker.headless import AnswerPreviewer
 from worker.readiness import readiness
-from worker.replies import search_error_response, worker_error_response
+from worker.replies import http_error_response, search_error_response, worker_error_response
 from worker.routes import router
 from worker.services import Services
 from worker.tool_parts import open_toolbox, product_version
@@ -45,9 +46,11 @@ def create_worker() -> FastAPI:
     """Return the worker's own application; `app.state.services` is set before its first request."""
     app = FastAPI(title="aisle worker", openapi_url=None, docs_url=None, redoc_url=None)
     app.include_router(router)
-    app.include_router(converse_routes.router)
+    for routes in (converse_routes, conversation_routes, reviews_routes):
+        app.include_router(routes.router)
     app.add_exception_handler(WorkerError, worker_error_response)
     app.add_exception_handler(SearchError, search_error_response)
+    app.add_exception_handler(HTTPException, http_error_response)
     return app
 
 

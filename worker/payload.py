@@ -70,6 +70,8 @@ class AgenticPayload(BaseModel):
             raise ValueError(f"q has {len(self.q)} characters; at most {MAX_QUERY_CHARACTERS} are allowed")
         if not clean_query(self.q):
             raise ValueError("q must not be empty")
+        if "\ufffd" in self.q:
+            raise ValueError("q is not valid UTF-8")
         return self
 
 

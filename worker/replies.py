@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import orjson
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -37,6 +38,14 @@ async def search_error_response(_: Request, error: Exception) -> Response:
     translated = translate_search_error(error)
     status = _status(error, translated)
     return json_response(error_body(_code(error, translated), translated.message, status), status)
+
+
+async def http_error_response(_: Request, error: Exception) -> Response:
+    """Answer what the router itself refuses, such as a method, in the shape of every other error."""
+    assert isinstance(error, HTTPException)
+    code = {404: "not_found", 405: "method_not_allowed"}.get(error.status_code, "invalid_argument")
+    body = error_body(code, str(error.detail), error.status_code)
+    return json_response(body, error.status_code, dict(error.headers or {}))
 
 
 def translate_search_error(error: SearchError) -> WorkerError:

@@ -170,8 +170,19 @@ def _initial_search(
             raise InvalidRequest(f"filter: {error}") from error
         check_filter_fields(own, description, "filter")
         initial = replace(initial, filter=merge_filters(own, initial.filter))
+    _check_named_fields(initial, description)
     facets = initial.facets or default_facets(description)
     return replace(initial, q=query, facets=facets)
+
+
+def _check_named_fields(search: SearchRequest, description: IndexDescription) -> None:
+    known = {field.name for field in description.fields} | ALWAYS_KNOWN_FIELDS
+    named = [("searchSettings.sortBy", field.name) for field in search.sort_by]
+    if search.facets is not None:
+        named += [("searchSettings.facets", field.name) for field in search.facets.fields]
+    for where, name in named:
+        if name not in known:
+            raise InvalidRequest(str(UnknownField(name, sorted(known), where=where)))
 
 
 def _search_settings(index: str, values: dict[str, Any]) -> SearchRequest:

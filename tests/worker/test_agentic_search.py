@@ -19,6 +19,8 @@ from tests.support.shop import AGENTIC, Shop, open_shop
 
 pytestmark = pytest.mark.anyio
 
+_FACETS = '{"facets": {"fields": {"nope": {"type": "string"}}}}'
+_SORT = '{"sortBy": {"fields": [{"fieldName": "nope"}]}}'
 SUMMARY = json_text("Warm things for cold nights.", pieces=3)
 WINTER = "something warm for a winter camping trip"
 
@@ -246,6 +248,9 @@ async def test_one_line_says_how_the_search_went_and_holds_no_query(
         (AGENTIC, {"q": "warm", "filter": "color:(red"}, 400, "position"),
         (AGENTIC, {"q": "warm", "searchSettings": '{"limit": 0}'}, 400, "limit"),
         (AGENTIC, {"q": "warm", "searchSettings": '{"filter": "nope:1"}'}, 400, "unknown field 'nope'"),
+        (AGENTIC, {"q": "warm", "searchSettings": _FACETS}, 400, "searchSettings.facets names unknown field"),
+        (AGENTIC, {"q": "warm", "searchSettings": _SORT}, 400, "searchSettings.sortBy names unknown field"),
+        (AGENTIC, {"q": "wa\ufffdrm"}, 400, "not valid UTF-8"),
         (AGENTIC.replace("demo", "nowhere"), {"q": "warm"}, 404, "does not exist"),
     ],
 )
@@ -272,3 +277,13 @@ async def test_a_payload_over_64_kib_is_too_large_in_the_url_and_in_the_body(tmp
         writer.close()
         posted = await shop.client.post(AGENTIC, json={"q": "warm", "userId": "x" * 70_000})
     assert (posted.status_code, posted.json()["code"]) == (413, "payload_too_large")
+
+
+async def test_a_method_that_a_path_does_not_take_is_refused_in_the_shape_of_every_error(
+    tmp_path: Path,
+) -> None:
+    """405 like every other refusal. Source: docs/wire-format.md, errors."""
+    async with open_shop(tmp_path) as shop:
+        refused = await shop.client.put(AGENTIC, json={"q": "warm"})
+    assert refused.status_code == 405
+    assert set(refused.json()) == {"message", "code", "type", "link"}
