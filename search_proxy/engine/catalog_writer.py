@@ -31,7 +31,6 @@ from search_proxy.engine.manifest import (
     read_manifest,
     writer_lock,
 )
-from search_proxy.engine.searchable_text import searchable_text
 from search_proxy.engine.segment import write_segment
 from search_proxy.engine.snapshot import SEGMENTS, Snapshot, read_deleted
 from search_proxy.engine.synonyms import write_synonyms
@@ -144,7 +143,7 @@ def _write_added(folder: Path, snapshot: Snapshot, added: Sequence[PreparedDocum
     for row, one in enumerate(added):
         document = orjson.loads(one.body)
         hashes[row] = text_hash(embedded_text(document))
-        text.add(row, searchable_text(document))
+        text.add(row, document)
         for name, value in addressable_values(document):
             builder = fields.get(name)
             if builder is None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress, count
 from typing import Any
 
 import numpy as np
@@ -68,46 +69,47 @@ class ColumnsBuilder:
     """Collects values row by row; rows must be added in ascending order."""
 
     def __init__(self) -> None:
-        self._pairs: dict[str, list[Any]] = {}
-        self._codes: dict[str, int] = {}
+        self._rows: list[int] = []
+        self._values: list[Any] = []
 
     def add(self, row: int, value: Any) -> None:
         """Add a scalar, or every scalar of a list; other values cannot be addressed and are left out."""
-        if type(value) is list:
-            self._append("list_rows", row)
-            for element in value:
-                self._add_scalar(row, element)
-        else:
-            self._add_scalar(row, value)
+        self._rows.append(row)
+        self._values.append(value)
 
     def build(self) -> FieldColumns:
         """Return the arrays of what was added."""
-        arrays = {name: np.array(pairs, COLUMN_TYPES[name]) for name, pairs in self._pairs.items()}
-        if self._codes:
-            arrays.update(_dictionary(list(self._codes)))
+        rows, values, arrays = self._rows, self._values, {}
+        if list in set(map(type, values)):
+            lists = [type(value) is list for value in values]
+            arrays["list_rows"] = np.array(list(compress(rows, lists)), COLUMN_TYPES["list_rows"])
+            pairs = [
+                (row, one)
+                for row, value in zip(rows, values, strict=True)
+                for one in (value if type(value) is list else (value,))
+            ]
+            rows, values = [row for row, _ in pairs], [one for _, one in pairs]
+        kinds = list(map(type, values))
+        for kind in set(kinds) & set(_ARRAYS_OF):
+            own_rows, own = rows, values
+            if len(set(kinds)) > 1:
+                chosen = [one is kind for one in kinds]
+                own_rows, own = list(compress(rows, chosen)), list(compress(values, chosen))
+            if kind is str:
+                codes: dict[str, int] = dict(zip(dict.fromkeys(own), count()))
+                own = list(map(codes.__getitem__, own))
+                arrays.update(_dictionary(list(codes)))
+            for name, column in zip(_ARRAYS_OF[kind], (own_rows, own), strict=True):
+                arrays[name] = np.array(column, COLUMN_TYPES[name])
         return FieldColumns(arrays)
 
-    def _add_scalar(self, row: int, value: Any) -> None:
-        kind = type(value)
-        if kind is str:
-            self._append("text_rows", row)
-            self._append("text_codes", self._codes.setdefault(value, len(self._codes)))
-        elif kind is float:
-            self._append("float_rows", row)
-            self._append("float_values", value)
-        elif kind is int:
-            self._append("integer_rows", row)
-            self._append("integer_values", value)
-        elif kind is bool:
-            self._append("boolean_rows", row)
-            self._append("boolean_values", value)
 
-    def _append(self, name: str, value: Any) -> None:
-        pairs = self._pairs.get(name)
-        if pairs is None:
-            self._pairs[name] = [value]
-        else:
-            pairs.append(value)
+_ARRAYS_OF: Mapping[type, tuple[str, str]] = {
+    str: ("text_rows", "text_codes"),
+    int: ("integer_rows", "integer_values"),
+    float: ("float_rows", "float_values"),
+    bool: ("boolean_rows", "boolean_values"),
+}
 
 
 def join_columns(parts: Sequence[tuple[int, FieldColumns]]) -> FieldColumns:

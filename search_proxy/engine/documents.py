@@ -22,6 +22,11 @@ MAX_DEPTH = 8
 MAX_FIELDS = 1_000
 MAX_ID_CHARACTERS = 512
 
+_CHECKED_AS_JSON = frozenset({str, bool, type(None)})
+"""Of these only a NUL character can be wrong, which is looked for in the whole document at once."""
+
+_ESCAPED_NUL = b"\\u0000"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedDocument:
@@ -50,11 +55,15 @@ def prepare_document(document: Mapping[str, Any], position: int) -> PreparedDocu
     if len(document) > MAX_FIELDS:
         raise InvalidDocument(name, "*", f"has {len(document)} fields, more than {MAX_FIELDS}")
     for key, value in document.items():
-        _check(name, key, value, depth=1)
+        if type(value) not in _CHECKED_AS_JSON or type(key) is not str or not key:
+            _check(name, key, value, depth=1)
     try:
         body = orjson.dumps(dict(document))
     except orjson.JSONEncodeError as error:
         raise InvalidDocument(name, "*", f"cannot be written as JSON: {error}") from error
+    if _ESCAPED_NUL in body:
+        for key, value in document.items():
+            _check(name, key, value, depth=1)
     if len(body) > MAX_DOCUMENT_BYTES:
         largest = max(document, key=lambda key: len(orjson.dumps(document[key])))
         raise InvalidDocument(

@@ -51,33 +51,28 @@ _LONGEST_ATTRIBUTE = 300
 _WORD_IN_NAME = re.compile(r"[A-Z]?[^\W_A-Z]+|[A-Z]+(?![a-z])")
 
 
-def searchable_text(document: Mapping[str, Any]) -> dict[str, str]:
-    """Return the text of every text field that `document` fills; it is as `orjson.loads` gives it."""
-    parts: dict[str, list[str]] = {}
-    for name, value in document.items():
-        if name in NOT_SEARCHED:
-            continue
-        text = " ; ".join(filter(None, map(_text, value))) if type(value) is list else _text(value)
-        if text:
-            field = FIELD_OF.get(name)
-            if field is None:
-                field = "description" if len(text) > _LONGEST_ATTRIBUTE else "attributes"
-                text = f"{name_words(name)} {text}"
-            parts.setdefault(field, []).append(text)
-        elif value is True:
-            parts.setdefault("attributes", []).append(name_words(name))
-    return {field: _with_forms("\n".join(texts)) for field, texts in parts.items()}
+def searched_in(name: str, value: Any) -> tuple[str, str] | None:
+    """Return in which text field a value is searched and by which text; None where it is not."""
+    if name in NOT_SEARCHED:
+        return None
+    if value is True:
+        return "attributes", name_words(name)
+    text = " ; ".join(filter(None, map(_text, value))) if type(value) is list else _text(value)
+    if not text:
+        return None
+    field = FIELD_OF.get(name)
+    if field is None:
+        field = "description" if len(text) > _LONGEST_ATTRIBUTE else "attributes"
+        text = f"{name_words(name)} {text}"
+    # A number alone is no size: it has no unit.
+    forms = "" if type(value) in (int, float) else indexed_forms(text)
+    return field, f"{text}\n{forms}" if forms else text
 
 
 @lru_cache(maxsize=10_000)
 def name_words(name: str) -> str:
     """Return the words of a field's name: `screenSize` and `screen_size` are `screen size`."""
     return " ".join(_WORD_IN_NAME.findall(name)).lower()
-
-
-def _with_forms(text: str) -> str:
-    forms = indexed_forms(text)
-    return f"{text}\n{forms}" if forms else text
 
 
 def _text(value: Any) -> str | None:

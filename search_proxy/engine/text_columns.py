@@ -10,17 +10,24 @@ from __future__ import annotations
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from search_proxy.engine.columns import Array
 from search_proxy.engine.languages import TextAnalysis
 from search_proxy.engine.lexicon import Lexicon, packed_terms
-from search_proxy.engine.searchable_text import BOOSTS
+from search_proxy.engine.searchable_text import BOOSTS, searched_in
 
 TEXT_FIELDS = tuple(BOOSTS)
 MAX_WORDS = 65_535
 """Per field of a product; what stands behind is not searched."""
+
+_LONGEST_REMEMBERED = 120
+_MAX_REMEMBERED = 100_000
+"""Values of products repeat; of titles and descriptions only the words do."""
+
+_NOTHING = array("i")
 
 TEXT_TYPES: Mapping[str, str] = {
     "term_offsets": "<u8",
@@ -56,7 +63,7 @@ class TextColumns:
 
 
 class TextBuilder:
-    """Collects texts row by row."""
+    """Collects the texts of documents row by row."""
 
     def __init__(self, analysis: TextAnalysis) -> None:
         self._analysis = analysis
@@ -64,13 +71,41 @@ class TextBuilder:
         self._numbers = _NumberOfWord(analysis, self._terms)
         self._occurrences = array("i")
         self._runs: list[tuple[int, int, int]] = []
+        self._read: dict[tuple[str, Any], tuple[int, array[int]]] = {}
 
-    def add(self, row: int, texts: Mapping[str, str]) -> None:
-        """Add one document's texts, by text field."""
-        for number, field in enumerate(TEXT_FIELDS):
-            words = self._analysis.words(texts.get(field, ""))[:MAX_WORDS]
-            self._occurrences.extend(map(self._numbers.__getitem__, words))
-            self._runs.append((row, number, len(words)))
+    def add(self, row: int, document: Mapping[str, Any]) -> None:
+        """Add one document, as `orjson.loads` gives it."""
+        parts: list[list[array[int]]] = [[] for _ in TEXT_FIELDS]
+        for name, value in document.items():
+            kind = type(value)
+            if kind is str and len(value) <= _LONGEST_REMEMBERED or kind is float or kind is int:
+                read = self._read.get((name, value))
+                if read is None:
+                    if len(self._read) > _MAX_REMEMBERED:
+                        self._read.clear()
+                    read = self._read[name, value] = self._terms_of(name, value)
+            else:
+                read = self._terms_of(name, value)
+            if read[1]:
+                parts[read[0]].append(read[1])
+        for field, written in enumerate(parts):
+            length = sum(map(len, written))
+            if length:
+                for numbers in written:
+                    self._occurrences.extend(numbers)
+                if length > MAX_WORDS:
+                    del self._occurrences[MAX_WORDS - length :]
+                self._runs.append((row, field, min(length, MAX_WORDS)))
+
+    def _terms_of(self, name: str, value: Any) -> tuple[int, array[int]]:
+        """Return the text field of a value and the numbers of its terms, 0 for words that are none."""
+        found = searched_in(name, value)
+        if found is None:
+            return 0, _NOTHING
+        field, text = found
+        return TEXT_FIELDS.index(field), array(
+            "i", map(self._numbers.__getitem__, self._analysis.words(text))
+        )
 
     def build(self, size: int) -> TextColumns:
         """Return the arrays of `size` rows."""
