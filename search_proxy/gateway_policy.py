@@ -18,13 +18,18 @@ CONVERSE_BODY_BYTES = 12 * KIB * KIB
 """Five images, as base64, and the question."""
 DOCUMENTS_BODY_BYTES = 16 * KIB * KIB
 """128 documents of 100,000 bytes, the engine's batch."""
+REVIEWS_BODY_BYTES = 2 * KIB * KIB
+"""100 summaries of 4,000 characters, in any script."""
 DEFAULT_BODY_BYTES = KIB * KIB
 
 _INDEXES = "/api/v1/indexes/"
 _PUBLIC = frozenset({"/api/v1/admin/settings-schema", "/api/v1/openapi.json"})
 _READ_ACTIONS = frozenset({"search", "get-documents"})
 _STREAMING = frozenset({"agentic-search", "agentic-search/stream", "agentic-search/converse"})
-_FORWARDED = _STREAMING | {"agentic-search/chat-suggestions", "agentic-search/reviews"}
+_SECRET = frozenset({"agentic-search/reviews", "conversations", "jobs"})
+"""Forwarded, and for the account's secret key alone: they show or change what is not a shopper's own."""
+_FORWARDED = _STREAMING | _SECRET | {"agentic-search/chat-suggestions"}
+_FORWARDED_BELOW = ("runs/", "conversations/", "jobs/")
 _ALLOWED_METHODS = {
     "search": "POST, OPTIONS",
     "get-documents": "POST, OPTIONS",
@@ -33,6 +38,8 @@ _ALLOWED_METHODS = {
     "agentic-search/converse": "GET, HEAD, POST, OPTIONS",
     "agentic-search/chat-suggestions": "POST, OPTIONS",
     "agentic-search/reviews": "GET, POST, DELETE, OPTIONS",
+    "conversations": "GET, OPTIONS",
+    "jobs": "GET, OPTIONS",
 }
 _ANY_METHOD = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
 
@@ -59,10 +66,11 @@ def policy_for(path: str) -> PathPolicy:
     if not path.startswith(_INDEXES):
         return PathPolicy(access="secret")
     index, _, action = path.removeprefix(_INDEXES).partition("/")
-    forwarded = action in _FORWARDED or action.startswith("runs/")
+    forwarded = action in _FORWARDED or action.startswith(_FORWARDED_BELOW)
     readable = forwarded or action in _READ_ACTIONS
+    secret = action in _SECRET or action.startswith("jobs/")
     return PathPolicy(
-        access="read" if readable and action != "agentic-search/reviews" else "secret",
+        access="read" if readable and not secret else "secret",
         body_bytes=_body_bytes(action),
         index=index,
         is_forwarded=forwarded,
@@ -74,6 +82,8 @@ def policy_for(path: str) -> PathPolicy:
 def _body_bytes(action: str) -> int:
     if action == "agentic-search/converse":
         return CONVERSE_BODY_BYTES
+    if action == "agentic-search/reviews":
+        return REVIEWS_BODY_BYTES
     if action.startswith(("agentic-search", "runs/")):
         return AGENTIC_BODY_BYTES
     if action.startswith("documents"):

@@ -60,6 +60,7 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             lanes=("text",),
             conversations=conversations,
             reviews=reviews,
+            suggestions=parts.suggestions,
             images=ImageReader(fetcher=ImageFetcher(settings.image_host_list())),
             cache=cache,
             runs=runs,

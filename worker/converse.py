@@ -61,6 +61,7 @@ class Converse:
                 agentic.caller.account_id, agentic.conversation_id
             ) as turn:
                 self._memory = ConversationMemory(turn, answer)
+                run.conversation_id = turn.conversation_id
                 self._stream.begin(turn.conversation_id)
                 await self._make(self._memory)
         except ConversationNotFound as error:

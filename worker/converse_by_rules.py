@@ -11,6 +11,7 @@ from search_proxy.filters import InFilter
 from worker.category_search import CategoryHits
 from worker.converse_turn import ConverseTurn
 from worker.images import CANNOT_SEE_MESSAGE
+from worker.planning.plan import PlanDecision, Strategy
 from worker.planning.thread_rules import ThreadDecision, ThreadSearch
 from worker.planning.thread_state import ThreadState, shown_product
 
@@ -20,6 +21,7 @@ NO_LONGER_THERE = "That product is not here any more."
 async def answer_by_rules(turn: ConverseTurn) -> ThreadState:
     """Search, show and say what the rules decided; return the thread to keep."""
     decision, stream = turn.decision, turn.stream
+    turn.answer.decision = PlanDecision(strategy=_strategy(decision))
     blind = bool(turn.request.images)
     if blind:
         stream.say(CANNOT_SEE_MESSAGE)
@@ -68,3 +70,12 @@ async def _search(turn: ConverseTurn, search: ThreadSearch) -> ThreadState:
     turn.stream.say(decision.message)
     roles = turn.vocabulary.roles
     return decision.state.after_showing([shown_product(hit, roles) for hit in found.hits])
+
+
+def _strategy(decision: ThreadDecision) -> Strategy:
+    if decision.search is None:
+        named = {"show": Strategy.METADATA_ONLY, "clarify": Strategy.NEEDS_CLARIFICATION}
+        return named.get(decision.kind, Strategy.NO_MATCH)
+    if decision.search.query is None:
+        return Strategy.METADATA_ONLY
+    return Strategy.CONTENT_ONLY if decision.search.filter is None else Strategy.HYBRID

@@ -11,6 +11,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 
 from search_proxy.binding import SearchBinding
+from worker.chat_suggestions_model import SuggestionWriter
 from worker.llm.breaker import CircuitBreaker
 from worker.llm.credentials import ApiKey
 from worker.llm.gemini_request import GeminiEndpoint
@@ -35,6 +36,7 @@ class ModelParts:
     model: LanguageModel | None
     planner: Planner
     converse_planner: Planner
+    suggestions: SuggestionWriter | None
     breakers: dict[str, CircuitBreaker]
     budget: TokenBudget
 
@@ -69,10 +71,21 @@ async def open_model_parts(
                 models, catalog_planner, budget=budget, total_seconds=total, enough_expansions=0
             )
 
+        suggestions = None
+        if model is not None:
+            suggestions = SuggestionWriter(
+                model,
+                default_model=settings.suggestions_model,
+                deadlines=settings.deadlines(),
+                budget=budget,
+                breakers=breakers,
+                new_breaker=lambda: CircuitBreaker(time.monotonic),
+            )
         yield ModelParts(
             model=model,
             planner=AccountPlanner(chained, settings.model_chain()),
             converse_planner=AccountPlanner(conversing, settings.model_chain()),
+            suggestions=suggestions,
             breakers=breakers,
             budget=budget,
         )

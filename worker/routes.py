@@ -5,6 +5,7 @@ Who asks is settled: the gateway has put `caller` and `settings` into the reques
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
@@ -163,3 +164,18 @@ def query_parameters(request: Request) -> dict[str, str]:
     if doubled is not None:
         raise InvalidRequest(f"{doubled!r} is given more than once")
     return dict(request.query_params)
+
+
+def page_of(parameters: Mapping[str, str]) -> tuple[int, int]:
+    """Return `limit` (1 to 100, by default 50) and `offset` of a list.
+
+    Raises:
+        InvalidRequest: One of them is no number of its range.
+    """
+    values = []
+    for name, default, low, high in (("limit", 50, 1, 100), ("offset", 0, 0, 1_000_000)):
+        text = parameters.get(name, str(default))
+        if not text.isdecimal() or len(text) > 7 or not low <= int(text) <= high:
+            raise InvalidRequest(f"{name} must be a whole number from {low} to {high}, not {text[:40]!r}")
+        values.append(int(text))
+    return values[0], values[1]

@@ -49,6 +49,7 @@ class Run:
         self.id = secrets.token_hex(12)
         self.account_id = account_id
         self.index = index
+        self.conversation_id: str | None = None
         self.stopped_because: str | None = None
         self.finished = False
         self.subscribers = 0

@@ -53,6 +53,12 @@ class RunRegistry:
         run = self._active.get(run_id) or self._finished.get(run_id)
         return run if run is not None and run.account_id == account_id else None
 
+    def forget_conversation(self, account_id: str, conversation_id: str) -> None:
+        """Let go of what finished runs of a conversation have said; one that works goes on to its end."""
+        for run in list(self._finished.values()):
+            if run.account_id == account_id and run.conversation_id == conversation_id:
+                self._forget(run.id)
+
     def subscribe(self, run: Run) -> None:
         """Count one more listener."""
         run.subscribers += 1

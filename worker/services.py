@@ -12,6 +12,7 @@ from search_proxy.accounts.account_office import AccountOffice
 from search_proxy.accounts.directory import AccountDirectory
 from search_proxy.backend import CatalogWriter, SearchBackend
 from search_proxy.binding import SearchBinding
+from worker.chat_suggestions_model import SuggestionWriter
 from worker.images import ImageReader
 from worker.llm.breaker import CircuitBreaker
 from worker.llm.language_model import LanguageModel
@@ -71,6 +72,7 @@ class Services:
     lanes: tuple[str, ...]
     conversations: Conversations
     reviews: Reviews
+    suggestions: SuggestionWriter | None
     images: ImageReader
     cache: QueryCache
     runs: RunRegistry

@@ -1,0 +1,183 @@
+"""A search engine at another address that answers anything with 12 products in 30 ms.
+
+`python -m bench.mock_search` runs it; `RemoteSearch` is the backend that asks it. It stands in for an engine
+behind HTTP, so that what a stream costs the worker can be told from what an engine costs.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, cast
+
+import aiohttp
+import orjson
+import uvloop
+
+from search_proxy.models import FieldInfo, FoundDocument, IndexDescription, SearchRequest, SearchResult
+
+SEARCH_SECONDS = 0.03
+HITS = 12
+_COLOURS = ("black", "blue", "green", "red")
+_BRANDS = ("Alder", "Birch", "Cedar", "Douglas")
+_CATEGORIES = ("Tents", "Sleeping Bags", "Sleeping Pads", "Stoves", "Layers", "Lights")
+
+
+def found_products() -> dict[str, Any]:
+    """Return the one answer: 12 products as a catalog has them, and facets."""
+    hits = [
+        {
+            "_id": f"p-{number}-{_COLOURS[number % 4]}",
+            "parentProductId": f"p-{number}",
+            "productTitle": f"{_BRANDS[number % 4]} outdoor product number {number}",
+            "variantTitle": f"{_COLOURS[number % 4]} / one size",
+            "variantImageUrl": f"https://images.example/p-{number}-{_COLOURS[number % 4]}.jpg",
+            "price": 20.0 + 15 * number,
+            "currency": "USD",
+            "description": "Light, warm and dry; packs small and lasts for many cold nights outside. " * 2,
+            "productCollections": [_CATEGORIES[number % 6]],
+            "brand": _BRANDS[number % 4],
+            "color": _COLOURS[number % 4],
+            "_score": 9.5 - number / 4,
+        }
+        for number in range(HITS)
+    ]
+    facets = {
+        "productCollections": {name: {"count": 20} for name in _CATEGORIES},
+        "brand": {name: {"count": 30} for name in _BRANDS},
+        "color": {name: {"count": 30} for name in _COLOURS},
+        "price": {"min": 20.0, "max": 185.0, "avg": 102.5, "sum": 1230.0, "count": 120},
+    }
+    return {"hits": hits, "totalHits": 120, "facets": facets}
+
+
+_DESCRIPTION = IndexDescription(
+    index="demo",
+    documents=120,
+    products=120,
+    fields=(
+        FieldInfo(name="productTitle", kind="string", documents=120, distinct=120),
+        FieldInfo(
+            name="productCollections",
+            kind="array",
+            documents=120,
+            distinct=6,
+            top_values=tuple((name, 20) for name in _CATEGORIES),
+        ),
+        FieldInfo(
+            name="brand",
+            kind="string",
+            documents=120,
+            distinct=4,
+            top_values=tuple((name, 30) for name in _BRANDS),
+        ),
+        FieldInfo(
+            name="color",
+            kind="string",
+            documents=120,
+            distinct=4,
+            top_values=tuple((name, 30) for name in _COLOURS),
+        ),
+        FieldInfo(name="price", kind="number", documents=120, minimum=20.0, maximum=185.0),
+    ),
+    category_field="productCollections",
+    language="en",
+    generation="1",
+)
+
+
+class RemoteSearch:
+    """A `SearchBackend` that asks the mock engine; its description is in memory, as every backend's."""
+
+    def __init__(self, session: aiohttp.ClientSession, url: str) -> None:
+        self._session = session
+        self._url = url
+
+    async def search(self, account_id: str, request: SearchRequest) -> SearchResult:
+        """Return what the mock engine answers."""
+        started = time.perf_counter()
+        asked = orjson.dumps({"account": account_id, "q": request.q, "limit": request.limit})
+        async with self._session.post(self._url, data=asked) as response:
+            answer = orjson.loads(await response.read())
+        return SearchResult(
+            hits=tuple(answer["hits"]),
+            total_hits=answer["totalHits"],
+            facets=answer["facets"] if request.facets else {},
+            query=request.q,
+            limit=request.limit,
+            offset=request.offset,
+            processing_time_ms=(time.perf_counter() - started) * 1000,
+        )
+
+    async def get_documents(self, account_id: str, index: str, ids: Sequence[str]) -> Sequence[FoundDocument]:
+        """Return no document: the benchmark asks for none."""
+        return [FoundDocument(id=each, document=None) for each in ids]
+
+    async def describe(self, account_id: str, index: str) -> IndexDescription:
+        """Return the description."""
+        return _DESCRIPTION
+
+    async def list_indexes(self, account_id: str) -> Sequence[str]:
+        """Return the one index."""
+        return ["demo"]
+
+
+@asynccontextmanager
+async def open_remote_search(url: str) -> AsyncIterator[RemoteSearch]:
+    """Open a backend with connections enough for every category of every stream."""
+    connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=120)
+    async with aiohttp.ClientSession(connector=connector) as session:
+        yield RemoteSearch(session, url)
+
+
+class _Connection(asyncio.Protocol):
+    """Answers each request with the same bytes, 30 ms after its last byte."""
+
+    answer = b""
+
+    def __init__(self) -> None:
+        self._received = b""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+
+    def data_received(self, data: bytes) -> None:
+        self._received += data
+        head, separator, body = self._received.partition(b"\r\n\r\n")
+        length = int(head.lower().partition(b"content-length:")[2].split(b"\r\n")[0] or 0)
+        if separator and len(body) >= length:
+            self._received = b""
+            asyncio.get_running_loop().call_later(SEARCH_SECONDS, self._write)
+
+    def _write(self) -> None:
+        if not self._transport.is_closing():
+            self._transport.write(self.answer)
+
+
+async def _serve() -> None:
+    body = orjson.dumps(found_products())
+    _Connection.answer = (
+        b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%b"
+        % (
+            len(body),
+            body,
+        )
+    )
+    server = await asyncio.get_running_loop().create_server(_Connection, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    sys.stdout.write(f"mock search at http://127.0.0.1:{port}/\n")
+    sys.stdout.flush()
+    await server.serve_forever()
+
+
+def main() -> None:
+    """Serve until killed."""
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_serve())
+
+
+if __name__ == "__main__":
+    main()

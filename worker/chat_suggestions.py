@@ -1,0 +1,189 @@
+"""Questions for a product page: from the cache, from the small model, or from the catalog itself.
+
+A model's questions are kept for 30 days under the product's own content, so that they change when it does.
+The catalog's are never kept: they are cheap, and only true of today's stock.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from cache.edge_values import SUGGESTION_TIMES
+from search_proxy.accounts.settings_schema import IndexSettings
+from search_proxy.caller import Caller
+from search_proxy.errors import DocumentNotFound, SearchError
+from search_proxy.models import Document, IndexDescription
+from worker.chat_suggestions_payload import SuggestionsPayload
+from worker.chat_suggestions_rules import CatalogSuggestions
+from worker.errors import DeadlineExceeded
+from worker.llm.language_model import ModelError
+from worker.llm.prompts import read_prompt
+from worker.planning.plan import PlanRequest, TokenUsage
+from worker.product_context import ProductContext, fetch_product_context
+from worker.services import Services
+from worker.timing import Stage, Timings
+
+logger = logging.getLogger(__name__)
+
+CACHE_KIND = "suggestions"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuggestionsRequest:
+    """One request for questions, checked."""
+
+    caller: Caller
+    index: str
+    payload: SuggestionsPayload
+    settings: IndexSettings
+    description: IndexDescription
+
+
+@dataclass(slots=True)
+class _Facts:
+    """What the completion line tells."""
+
+    source: str = "error"
+    degraded: str | None = None
+    usage: TokenUsage = TokenUsage()
+    timings: Timings = field(default_factory=Timings)
+
+
+class ChatSuggestions:
+    """Answers one request for questions."""
+
+    def __init__(self, services: Services, request: SuggestionsRequest) -> None:
+        self._services = services
+        self._request = request
+        self._facts = _Facts()
+
+    async def answer(self) -> dict[str, Any]:
+        """Return the answer and log its completion.
+
+        Raises:
+            SearchError: There is no such document, or it cannot be fetched.
+            DeadlineExceeded: It did not come in time.
+        """
+        payload = self._request.payload
+        questions: tuple[str, ...] = ()
+        try:
+            context = await self._product()
+            questions = await self._questions(context)
+        finally:
+            self._log(len(questions))
+        return {
+            "suggestions": list(questions[: payload.max_suggestions]),
+            "documentId": payload.document_id,
+            "source": self._facts.source,
+        }
+
+    async def _product(self) -> ProductContext:
+        request = self._request
+        try:
+            with self._facts.timings.measure(Stage.PRODUCT_CONTEXT):
+                context = await fetch_product_context(
+                    self._services.search,
+                    self._services.reviews,
+                    request.caller,
+                    request.index,
+                    [request.payload.document_id],
+                    request.payload.context_fields,
+                    timeout_seconds=self._services.settings.search_timeout_seconds,
+                )
+        except TimeoutError as error:
+            raise DeadlineExceeded("the document took too long") from error
+        if not context.documents:
+            raise DocumentNotFound(request.payload.document_id)
+        return context
+
+    async def _questions(self, context: ProductContext) -> tuple[str, ...]:
+        if self._services.suggestions is None:
+            return await self._from_catalog(context.documents[0])
+        key = self._key(context)
+        account_id = self._request.caller.account_id
+        with self._facts.timings.measure(Stage.CACHED_QUERY_LOOKUP):
+            cached = await self._services.cache.edge.get(account_id, CACHE_KIND, key)
+        if cached is not None:
+            self._facts.source = "cached"
+            return tuple(orjson.loads(cached))
+        try:
+            questions = await self._from_model(context)
+        except ModelError as error:
+            self._facts.degraded = error.kind
+            return await self._from_catalog(context.documents[0])
+        if len(questions) < self._request.payload.min_suggestions:
+            # Too few to be kept; what the catalog has to say fills up.
+            more = await self._from_catalog(context.documents[0])
+            self._facts.source = "llm"
+            return tuple(dict.fromkeys((*questions, *more)))
+        await self._services.cache.edge.put(
+            account_id, CACHE_KIND, key, orjson.dumps(questions), SUGGESTION_TIMES
+        )
+        return questions
+
+    async def _from_model(self, context: ProductContext) -> tuple[str, ...]:
+        writer, request = self._services.suggestions, self._request
+        assert writer is not None
+        config = request.settings.agentic_config
+        with self._facts.timings.measure(Stage.LLM_FIRST_CALL):
+            written = await writer.write(
+                request.caller.account_id,
+                context.text,
+                model=config.models.suggestions,
+                asked=request.payload.asked,
+                language=request.description.language,
+                tokens_per_day=config.budgets.tokens_per_day,
+            )
+        self._facts.source = "llm"
+        self._facts.usage = written.usage
+        return written.questions
+
+    async def _from_catalog(self, document: Document) -> tuple[str, ...]:
+        request = self._request
+        self._facts.source = "catalog"
+        asked = PlanRequest(caller=request.caller, index=request.index, query="", max_categories=1)
+        with self._facts.timings.measure(Stage.CATALOG_PLAN):
+            try:
+                vocabulary = await self._services.reader.vocabulary(asked)
+                rules = CatalogSuggestions(self._services.search, request.caller, request.index, vocabulary)
+                return await rules.questions(document, request.payload.max_suggestions)
+            except SearchError as error:
+                logger.warning("catalog_suggestions_failed", extra={"reason": str(error)})
+                return ()
+
+    def _key(self, context: ProductContext) -> str:
+        """Return what the questions depend on: what the model would read, and how it is asked."""
+        request = self._request
+        content = orjson.dumps(
+            [
+                context.text,
+                request.payload.asked,
+                request.settings.agentic_config.models.suggestions,
+                read_prompt("suggestions"),
+            ]
+        )
+        digest = hashlib.sha256(content).hexdigest()
+        return f"{request.index}#{request.payload.document_id}#{request.description.language}#{digest}"
+
+    def _log(self, count: int) -> None:
+        request, facts = self._request, self._facts
+        logger.info(
+            "chat_suggestions_completed",
+            extra={
+                "schema": 1,
+                "request_id": request.caller.request_id,
+                "account": request.caller.account_id,
+                "index": request.index,
+                "document": request.payload.document_id,
+                "source": facts.source,
+                "degraded": facts.degraded,
+                "suggestions": count,
+                "tokens": {"input": facts.usage.input, "output": facts.usage.output},
+                "timings": facts.timings.milliseconds(),
+            },
+        )
