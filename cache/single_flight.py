@@ -77,7 +77,7 @@ class Seat:
     """Resolved when the other processes know how the flight has ended."""
     budget_seconds: float
 
-    async def publish(self, event: bytes) -> None:
+    def publish(self, event: bytes) -> None:
         """Tell every follower; only for the leader. It waits for nobody."""
         self.log.append(event)
 

@@ -174,12 +174,9 @@ class AgenticSearch:
 
     async def _lead_flight(self, seat: Seat, stack: AsyncExitStack, initial: asyncio.Task[None]) -> None:
         """Plan for the others too; the flight lasts until the answer is stored."""
-        async with asyncio.TaskGroup() as group:
-            self._teller = PlanTeller(seat)
-            telling = group.create_task(self._teller.run(), name="flight-teller")
-            await self._lead(initial, store=False)
-            self._teller.end(self.answer)
-            await telling
+        self._teller = PlanTeller(seat)
+        await self._lead(initial, store=False)
+        self._teller.end(self.answer)
         self._services.wait_until(self._land(seat, stack.pop_all()), name="land-flight")
 
     async def _land(self, seat: Seat, stack: AsyncExitStack) -> None:

@@ -36,7 +36,9 @@ class Event:
     @classmethod
     def of(cls, seq: int, name: EventName, data: Mapping[str, Any]) -> Event:
         """Encode `data`; a value JSON cannot hold is a programming error and raises TypeError."""
-        return cls(seq, name, orjson.dumps(data, option=orjson.OPT_NON_STR_KEYS))
+        encoded = orjson.dumps(data, option=orjson.OPT_NON_STR_KEYS)
+        # orjson keeps the whole of its write buffer, 1 KB or more, for as long as its result lives.
+        return cls(seq, name, bytes(memoryview(encoded)))
 
     @property
     def data(self) -> dict[str, Any]:

@@ -149,5 +149,7 @@ class GroundedText:
             return text
         text, urls = _URL.subn("", text)
         text, prices = self._prices.neutralise(text)
-        self.counts.update({name: n for name, n in (("url_removed", urls), ("unknown_price", prices)) if n})
+        for name, number in (("url_removed", urls), ("unknown_price", prices)):
+            if number:
+                self.counts[name] += number
         return text

@@ -71,6 +71,10 @@ class Run:
         self.log_bytes += len(event.json)
         while len(self._log) > MAX_LOG_EVENTS or self.log_bytes > MAX_LOG_BYTES and len(self._log) > 1:
             self.log_bytes -= len(self._log.popleft().json)
+        self.nudge()
+
+    def nudge(self) -> None:
+        """Let every wait for news return, whether there is any or not."""
         news, self._news = self._news, asyncio.Event()
         news.set()
 
@@ -97,8 +101,8 @@ class Run:
         return [self._log[position] for position in range(seq + 1 - first, len(self._log))]
 
     async def wait_for_news(self, seq: int) -> None:
-        """Return when an event after `seq` is there or the run has ended."""
-        while not self.finished and self.last_seq <= seq:
+        """Return when an event after `seq` is there, the run has ended, or somebody has nudged it."""
+        if not self.finished and self.last_seq <= seq:
             await self._news.wait()
 
     async def events(self, after: int = 0) -> AsyncIterator[Event]:

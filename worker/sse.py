@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from starlette.responses import Response
@@ -45,8 +47,7 @@ class RunStream(Response):
         self._run = run
         self._registry = registry
         self._after = after
-        self._ping_seconds = ping_seconds
-        self._send_timeout_seconds = send_timeout_seconds
+        self._watch = _StreamWatch(run, ping_seconds, send_timeout_seconds)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Write the stream until the run's end, the client's leaving or the send timeout."""
@@ -63,10 +64,12 @@ class RunStream(Response):
 
     async def _write(self, send: Send) -> None:
         try:
-            await self._send(send, self._start_message())
-            await self._send(send, _body(b"retry: %d\n\n" % RETRY_MS))
-            await self._write_events(send)
-            await self._send(send, _body(b"", more=False))
+            async with asyncio.timeout(None) as limit:
+                with self._watch.ending(limit):
+                    await self._send(send, self._start_message())
+                    await self._send(send, _body(b"retry: %d\n\n" % RETRY_MS))
+                    await self._write_events(send)
+                    await self._send(send, _body(b"", more=False))
         except TimeoutError:
             logger.info("sse_client_too_slow", extra={"run_id": self._run.id})
         except OSError:
@@ -87,20 +90,70 @@ class RunStream(Response):
                 continue
             if run.finished:
                 return
-            try:
-                async with asyncio.timeout(self._ping_seconds):
-                    await run.wait_for_news(seq)
-            except TimeoutError:
+            await run.wait_for_news(seq)
+            if self._watch.ping_is_due():
                 await self._send(send, _body(b": ping\n\n"))
 
     async def _send(self, send: Send, message: dict[str, Any]) -> None:
-        async with asyncio.timeout(self._send_timeout_seconds):
-            await send(message)
+        self._watch.sending_since = asyncio.get_running_loop().time()
+        await send(message)
+        self._watch.sent()
 
     def _start_message(self) -> dict[str, Any]:
         # The length of a stream is not known when it starts.
         headers = [header for header in self.raw_headers if header[0] != b"content-length"]
         return {"type": "http.response.start", "status": 200, "headers": headers}
+
+
+class _StreamWatch:
+    """Ends a stream whose client does not read, and says when a ping is due, with one timer for each.
+
+    A stream sends some eighty times; a timeout around every send and every wait would cost more than both.
+    """
+
+    def __init__(self, run: Run, ping_seconds: float, send_timeout_seconds: float) -> None:
+        self.sending_since: float | None = None
+        self._run = run
+        self._ping_seconds = ping_seconds
+        self._send_timeout_seconds = send_timeout_seconds
+        self._ping_at = 0.0
+
+    @contextmanager
+    def ending(self, limit: asyncio.Timeout) -> Iterator[None]:
+        """Let `limit` expire when a send takes too long."""
+        self._loop = asyncio.get_running_loop()
+        self._limit = limit
+        self._send_timer = self._loop.call_later(self._send_timeout_seconds, self._look_at_send)
+        self.sent()
+        self._ping_timer = self._loop.call_at(self._ping_at, self._look_at_ping)
+        try:
+            yield
+        finally:
+            self._send_timer.cancel()
+            self._ping_timer.cancel()
+
+    def sent(self) -> None:
+        """Note that a send is over."""
+        self.sending_since = None
+        self._ping_at = self._loop.time() + self._ping_seconds
+
+    def ping_is_due(self) -> bool:
+        """Return whether nothing was sent for the time between two pings."""
+        return self._loop.time() >= self._ping_at
+
+    def _look_at_send(self) -> None:
+        now = self._loop.time()
+        end = (now if self.sending_since is None else self.sending_since) + self._send_timeout_seconds
+        if now < end:
+            self._send_timer = self._loop.call_at(end, self._look_at_send)
+        else:
+            self._limit.reschedule(now)
+
+    def _look_at_ping(self) -> None:
+        if self.ping_is_due():
+            self._run.nudge()
+        again = max(self._ping_at, self._loop.time() + self._ping_seconds / 10)
+        self._ping_timer = self._loop.call_at(again, self._look_at_ping)
 
 
 async def client_gone(receive: Receive) -> None:

@@ -231,7 +231,7 @@ async def test_when_redis_fails_each_process_leads_its_own_flight(
     await proxy.stop()
     async with cache.single_flight(KEY) as seat:
         assert seat.leads
-        await seat.publish(b"init")
+        seat.publish(b"init")
         await seat.finish()
 
 
@@ -240,9 +240,9 @@ async def test_a_leader_whose_redis_fails_on_the_way_still_finishes(
 ) -> None:
     """Followers elsewhere are lost, the leader's own shopper is not."""
     async with _behind(proxy, tmp_path) as cache, cache.single_flight(KEY) as seat:
-        await seat.publish(b"one")
+        seat.publish(b"one")
         await proxy.stop()
-        await seat.publish(b"two")
+        seat.publish(b"two")
         await seat.finish()
         assert [event async for event in seat.events()] == [b"one", b"two"]
 
@@ -253,7 +253,7 @@ async def test_a_silent_redis_holds_up_no_leader(tmp_path: Path, proxy: FaultPro
     quick = {"edge_budget_seconds": 0.02, "flight_budget_seconds": 0.02}
     async with _behind(proxy, tmp_path, **quick) as cache, cache.single_flight(KEY) as seat:
         assert seat.leads
-        await seat.publish(b"one")
+        seat.publish(b"one")
         await seat.finish()
         assert [event async for event in seat.events()] == [b"one"]
         proxy.speak()

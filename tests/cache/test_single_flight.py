@@ -63,12 +63,12 @@ async def test_followers_hear_the_leader_live_and_from_the_start(
     async with asyncio.timeout(10), leader.single_flight(KEY) as seat, asyncio.TaskGroup() as group:
         assert seat.leads
         group.create_task(_heard(follower, early, heard_early), name="early")
-        await seat.publish(b"init")
+        seat.publish(b"init")
         await heard_early.wait()
         assert early == [b"init"]
         group.create_task(_heard(follower, late, heard_late), name="late")
         await heard_late.wait()
-        await seat.publish(b"delta")
+        seat.publish(b"delta")
         await leader.store(KEY, b"plan")
         await seat.finish()
     assert early == late == [b"init", b"delta"]
@@ -88,7 +88,7 @@ async def test_a_leader_that_leaves_without_finishing_abandons_its_followers(
 
     async with asyncio.timeout(10), asyncio.TaskGroup() as group, leader.single_flight(KEY) as seat:
         group.create_task(follow(), name="follower")
-        await seat.publish(b"init")
+        seat.publish(b"init")
         await first.wait()
     assert heard == [b"init"]
     await settled(follower)
@@ -109,7 +109,7 @@ async def test_a_leader_that_is_cancelled_abandons_its_followers(
     async def lead() -> None:
         async with leader.single_flight(KEY) as seat:
             took_off.set()
-            await seat.publish(b"init")
+            seat.publish(b"init")
             await asyncio.Event().wait()
 
     async with asyncio.timeout(10), asyncio.TaskGroup() as group:
@@ -145,11 +145,11 @@ async def test_an_answer_that_outgrows_the_log_goes_on_for_the_leader_alone(tmp_
     """Followers are told instead of being fed without bound."""
     async with cache_process(tmp_path) as cache, asyncio.timeout(10), cache.single_flight(KEY) as seat:
         for _ in range(MAX_EVENTS + 1):
-            await seat.publish(b"x")
+            seat.publish(b"x")
         with pytest.raises(FlightAbandoned):
             async for _ in seat.events():
                 pass
-        await seat.publish(b"still going")
+        seat.publish(b"still going")
 
 
 async def test_an_empty_flight_ends(tmp_path: Path) -> None:

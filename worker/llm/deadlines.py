@@ -6,8 +6,8 @@ The HTTP clients bound single reads only, and a gateway's keep-alive lines would
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Callable, Iterator
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
 from typing import cast
 
@@ -31,20 +31,55 @@ async def read_within(
     Raises:
         ModelError: The call failed, or `kind="timeout"`: a deadline passed.
     """
-    loop = asyncio.get_running_loop()
-    end = loop.time() + deadlines.total_seconds
-    waited_for = "first event"
     events = cast(AsyncGenerator[ModelEvent], model.stream(request))
+    silence = _Silence(deadlines)
     try:
-        async with aclosing(events), asyncio.timeout_at(_sooner(deadlines.first_event_seconds, end)) as limit:
-            async for event in events:
-                waited_for = "next event"
-                limit.reschedule(_sooner(deadlines.gap_seconds, end))
-                take(event)
+        async with aclosing(events), asyncio.timeout(None) as limit:
+            with silence.ending(limit):
+                async for event in events:
+                    silence.broken()
+                    take(event)
     except TimeoutError as error:
         # Nothing is gained by asking a model again that is too slow for the shopper already.
+        waited_for = "next event" if silence.heard else "first event"
         raise ModelError("timeout", f"the model's {waited_for} did not come in time") from error
 
 
-def _sooner(seconds: float, end: float) -> float:
-    return min(asyncio.get_running_loop().time() + seconds, end)
+class _Silence:
+    """Ends the wait for the next event when it is due.
+
+    An event only moves the time at which the next one is due; the timer looks at that when it fires, so
+    that a hundred chunks do not cost a hundred timers.
+    """
+
+    def __init__(self, deadlines: Deadlines) -> None:
+        self.heard = False
+        self._loop = asyncio.get_running_loop()
+        self._gap_seconds = deadlines.gap_seconds
+        self._end = self._loop.time() + deadlines.total_seconds
+        self._due = min(self._loop.time() + deadlines.first_event_seconds, self._end)
+
+    @contextmanager
+    def ending(self, limit: asyncio.Timeout) -> Iterator[None]:
+        """Let `limit` expire when an event does not come in time."""
+        self._limit = limit
+        self._timer = self._loop.call_at(self._due, self._look)
+        try:
+            yield
+        finally:
+            self._timer.cancel()
+
+    def broken(self) -> None:
+        """Note an event."""
+        self._due = min(self._loop.time() + self._gap_seconds, self._end)
+        if not self.heard:
+            # The gap may end before the time that the first event had.
+            self.heard = True
+            self._timer.cancel()
+            self._timer = self._loop.call_at(self._due, self._look)
+
+    def _look(self) -> None:
+        if self._loop.time() < self._due:
+            self._timer = self._loop.call_at(self._due, self._look)
+        else:
+            self._limit.reschedule(self._due)

@@ -36,6 +36,7 @@ class ChunkReader:
         self.finish: Finish | None = None
         self._open_call: str | None = None
         self._in_call = False
+        self._usage: dict[str, Any] = {}
 
     def read(self, chunk: dict[str, Any]) -> Iterator[ModelEvent]:
         """Yield what one chunk says.
@@ -54,7 +55,9 @@ class ChunkReader:
                 elif isinstance(call, dict):
                     yield from self._call(call)
         usage = chunk.get("usageMetadata")
-        if isinstance(usage, dict):
+        if isinstance(usage, dict) and usage != self._usage:
+            # Every chunk repeats the counts.
+            self._usage = usage
             yield Usage(usage=_usage(usage))
         feedback = chunk.get("promptFeedback")
         if isinstance(feedback, dict) and feedback.get("blockReason"):

@@ -13,6 +13,8 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 import aiohttp
 import orjson
@@ -45,7 +47,8 @@ async def open_gemini_rest(
         limit=max_streams, keepalive_timeout=KEEP_ALIVE_SECONDS, ttl_dns_cache=300
     )
     timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS, sock_read=READ_SECONDS)
-    async with aiohttp.ClientSession(connector=connector, timeout=timeout, trust_env=True) as session:
+    # aiohttp would look at the environment, and read ~/.netrc in a thread, for every single call.
+    async with aiohttp.ClientSession(connector=connector, timeout=timeout, proxy=_proxy(endpoint)) as session:
         yield GeminiRest(session, endpoint, credentials)
 
 
@@ -142,6 +145,14 @@ class _Body:
             if self._reader.finish is not None:
                 return b""
             raise transport_error(error) from error
+
+
+def _proxy(endpoint: GeminiEndpoint) -> str | None:
+    """Return the proxy that the environment names for the endpoint."""
+    address = urlsplit(endpoint.base_url)
+    if address.hostname is None or proxy_bypass(address.netloc):
+        return None
+    return getproxies().get(address.scheme)
 
 
 async def _refusal(response: aiohttp.ClientResponse) -> ModelError:

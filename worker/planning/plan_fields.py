@@ -71,7 +71,8 @@ class PlanFields:
         """
         wrapped = _wrapped(raw) if depth < _MAX_WRAPPING else []
         if wrapped:
-            self.counts.update({} if len(wrapped) == len(raw) else {"malformed_expansion": 1})
+            if len(wrapped) != len(raw):
+                self.counts["malformed_expansion"] += 1
             return [event for each in wrapped for event in self.expansion(each, depth + 1)]
         values = self._values(raw)
         query = _line(values[0], _MAX_QUERY)
@@ -132,7 +133,8 @@ class PlanFields:
         values: list[Any] = [None, None, None, None]
         if isinstance(raw, list):
             values[: len(raw)] = raw
-            self.counts.update({"extra_element": len(raw) - 4} if len(raw) > 4 else {})
+            if len(raw) > 4:
+                self.counts["extra_element"] += len(raw) - 4
         elif isinstance(raw, dict):
             for key, value in raw.items():
                 if key in _OBJECT_KEYS:

@@ -1,7 +1,7 @@
 """A model with the pace of a real one: 300 ms to the first byte, then a chunk every 20 ms.
 
 A request that asks for JSON or offers functions gets a 2 KB plan of six categories in 40 chunks; any
-other gets a summary in 60 chunks.
+other gets a summary in 60 chunks. A call that does not stream waits as long and gets the whole plan.
 """
 
 from __future__ import annotations
@@ -48,10 +48,13 @@ class PacedModel:
         plan = self.plan()
         self._plan = _paced(split(json.dumps(plan), pace.plan_chunks), pace)
         self._call = self._paced_call(plan, pace)
+        self._whole = self._paced_whole(plan, pace)
         self._summary = _paced(split(_SUMMARY * 4, pace.summary_chunks), pace)
 
     def __call__(self, call: Call) -> Script:
         """Return the script that answers this call."""
+        if call.method == "generateContent":
+            return self._whole
         if call.body.get("tools"):
             return self._call
         if call.body.get("generationConfig", {}).get("responseMimeType") == "application/json":
@@ -67,6 +70,12 @@ class PacedModel:
         wait = pace.first_byte_seconds + pace.gap_seconds * pace.plan_chunks
         call = {"functionCall": {"name": "execute_search", "args": plan}}
         return [Head(), Pause(wait), Send(sse(response_chunk(call))), Send(finished()), End()]
+
+    def _paced_whole(self, plan: dict[str, Any], pace: Pace) -> Script:
+        wait = pace.first_byte_seconds + pace.gap_seconds * pace.plan_chunks
+        answer = response_chunk({"text": json.dumps(plan)}, finish="STOP")
+        head = Head(content_type="application/json")
+        return [Pause(wait), head, Send(json.dumps(answer).encode()), End()]
 
 
 def _plan() -> dict[str, Any]:
