@@ -13,7 +13,7 @@ from cache import commands as cache_commands
 from cache.commands import CommandContext
 from search_proxy import catalog_commands
 from search_proxy.accounts import commands as account_commands
-from worker import answer_commands, ask, demo
+from worker import answer_commands, ask, demo, tool_commands
 from worker.app import create_app
 from worker.bootstrap import open_services
 from worker.command_services import CommandServices
@@ -57,6 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     catalog_commands.register(commands)
     account_commands.register(commands)
     answer_commands.register(commands)
+    tool_commands.register(commands)
     cache_commands.register(commands).set_defaults(start=_cache)
     return parser
 

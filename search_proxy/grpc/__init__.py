@@ -1,0 +1,1 @@
+"""The tools over gRPC: `search.v1`, with reflection and health."""

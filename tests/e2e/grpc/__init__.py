@@ -1,0 +1,1 @@
+"""gRPC clients against the real server."""

@@ -1,0 +1,68 @@
+"""`aisle mcp` and `aisle grpc`: the agent tools for a client that starts them, and for one that calls."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import signal
+import sys
+
+from search_proxy.grpc.callers import CallerDesk
+from search_proxy.grpc.server import serve_grpc
+from search_proxy.mcp.stdio_face import serve_stdio
+from worker.bootstrap import open_services
+from worker.settings import Settings
+from worker.tool_parts import open_toolbox, product_version
+
+DEFAULT_GRPC_PORT = 8788
+
+
+def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add both commands."""
+    mcp = commands.add_parser("mcp", help="serve the tools of an index over MCP, on stdin and stdout")
+    mcp.add_argument(
+        "--index", dest="indexes", metavar="INDEX", action="append", required=True, help="repeatable"
+    )
+    mcp.add_argument("--account", default="demo", help="account id (default: demo)")
+    mcp.set_defaults(start=_mcp)
+
+    grpc = commands.add_parser("grpc", help="serve the tools over gRPC (search.v1)")
+    grpc.add_argument("--index", metavar="INDEX", help="asked where a call names none in 'x-index'")
+    grpc.add_argument("--host", help="address to listen on (default: 127.0.0.1)")
+    grpc.add_argument("--port", type=int, help=f"port to listen on (default: {DEFAULT_GRPC_PORT})")
+    grpc.add_argument(
+        "--demo", action="store_true", help="open the account 'demo' without a key, to this machine alone"
+    )
+    grpc.set_defaults(start=_grpc)
+
+
+def _mcp(args: argparse.Namespace, settings: Settings) -> int:
+    async def run() -> None:
+        async with open_services(settings) as services, open_toolbox(services) as toolbox:
+            await serve_stdio(toolbox, args.account, tuple(args.indexes), product_version())
+
+    asyncio.run(run())
+    return 0
+
+
+def _grpc(args: argparse.Namespace, settings: Settings) -> int:
+    port = DEFAULT_GRPC_PORT if args.port is None else settings.port
+
+    async def run() -> None:
+        stopped = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, stopped.set)
+        async with open_services(settings) as services, open_toolbox(services) as toolbox:
+            desk = CallerDesk(accounts=services.accounts, index=args.index, demo=args.demo or settings.demo)
+            async with serve_grpc(toolbox, desk, host=settings.host, port=port) as running:
+                sys.stdout.write(f"aisle grpc is at {settings.host}:{running.port}\n")
+                sys.stdout.flush()
+                await stopped.wait()
+
+    try:
+        asyncio.run(run())
+    except OSError as error:
+        sys.stderr.write(f"aisle: {error}\n")
+        return 1
+    return 0
