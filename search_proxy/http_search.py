@@ -7,7 +7,7 @@ errors as their class and message, so that a caller behind HTTP raises what one 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import httpx
@@ -61,7 +61,9 @@ class HttpSearchBinding:
 
     async def handle_search(self, caller: Caller, request: SearchRequest) -> SearchResult:
         """Search with the caller's forced filter ANDed to the request's."""
-        values = {**asdict(request), "filter": None if request.filter is None else str(request.filter)}
+        # A tree may be deeper than `asdict` walks; what is forced, the other side takes from the caller.
+        plain = asdict(replace(request, filter=None, forced_filter=None))
+        values = {**plain, "filter": None if request.filter is None else str(request.filter)}
         return _RESULT.validate_python(await self._ask(caller, "handle_search", values))
 
     async def get_documents(self, caller: Caller, index: str, ids: Sequence[str]) -> Sequence[FoundDocument]:

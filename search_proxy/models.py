@@ -66,7 +66,9 @@ class SearchRequest:
     """One search of one index.
 
     `q` None or `"*"` browses: every document that passes the filter, in service order or by `sort_by`,
-    with `_score` None. `q=""` matches nothing. `filter` is the client's part ANDed with everybody else's.
+    with `_score` None. `q=""` matches nothing. `filter` is what must pass, everybody's parts ANDed.
+    `forced_filter` is the part of it that the account's rights put there: it is ANDed once more wherever
+    `filter` is loosened, so `exclude_terms` lift terms of the client's own filter alone.
     `lane` narrows what ranks: `text` scores are BM25, `vector` scores are cosines, none below
     `min_similarity`; `all` fuses the lanes that there are.
     """
@@ -76,6 +78,7 @@ class SearchRequest:
     limit: int = 10
     offset: int = 0
     filter: Filter | None = None
+    forced_filter: Filter | None = None
     attributes_to_retrieve: tuple[str, ...] | None = None
     facets: FacetsRequest | None = None
     sort_by: tuple[SortField, ...] = ()

@@ -23,14 +23,15 @@ class SearchProxy:
         self._backend = backend
 
     async def handle_search(self, caller: Caller, request: SearchRequest) -> SearchResult:
-        """Search with the caller's forced filter ANDed to the request's.
+        """Search with the caller's forced filter ANDed to the request's, whatever the request says of it.
 
         Raises:
             SearchError: As the backend; an index outside the caller's list does not exist for them.
         """
         self._check_index(caller, request.index)
-        merged = merge_filters(caller.forced_filter, request.filter)
-        return await self._backend.search(caller.account_id, replace(request, filter=merged))
+        forced = caller.forced_filter
+        bound = replace(request, filter=merge_filters(forced, request.filter), forced_filter=forced)
+        return await self._backend.search(caller.account_id, bound)
 
     async def get_documents(self, caller: Caller, index: str, ids: Sequence[str]) -> Sequence[FoundDocument]:
         """Return one entry per id, in order; a document outside the caller's forced filter is absent."""

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+import numpy as np
 from pyroaring import BitMap
 
-from search_proxy.engine.snapshot import Snapshot
+from search_proxy.engine.postings import rows_of
+from search_proxy.engine.snapshot import Passing, Snapshot
 from search_proxy.errors import InvalidSearch, UnknownField
 from search_proxy.filters import (
     AndFilter,
@@ -55,6 +57,25 @@ def check_fields(snapshot: Snapshot, names: Collection[str], where: str) -> None
             raise UnknownField(name, sorted(snapshot.field_names), where)
 
 
+def passing(snapshot: Snapshot, *wanted: Filter | None) -> Passing:
+    """Return the living rows that pass every one of the filters; the same filters are evaluated once.
+
+    Raises:
+        UnknownField: A filter names a field that the index does not have.
+    """
+    given = [one for one in wanted if one is not None]
+    if not given:
+        return Passing(snapshot.live_rows, snapshot.live)
+    trees = [post_order(one) for one in given]
+    # A tree is told by its nodes in this order; comparing trees themselves would recurse as deep as they are.
+    key = tuple(
+        type(node) if isinstance(node, NotFilter | AndFilter | OrFilter) else node
+        for tree in trees
+        for node in tree
+    )
+    return snapshot.passing.get(key, lambda: _evaluate(snapshot, given))
+
+
 def rows_passing(snapshot: Snapshot, wanted: Filter | None) -> BitMap:
     """Return the living rows that pass the filter.
 
@@ -70,7 +91,12 @@ def rows_passing(snapshot: Snapshot, wanted: Filter | None) -> BitMap:
             sets.append(snapshot.live_rows - sets.pop())
         elif isinstance(node, AndFilter | OrFilter):
             right, left = sets.pop(), sets.pop()
-            sets.append(left & right if isinstance(node, AndFilter) else left | right)
+            # Every set here is our own, so the left one may be changed: a list of 10,000 stays linear.
+            if isinstance(node, AndFilter):
+                left &= right
+            else:
+                left |= right
+            sets.append(left)
         else:
             sets.append(_leaf_rows(snapshot, node))
     return sets.pop() & snapshot.live_rows
@@ -79,7 +105,7 @@ def rows_passing(snapshot: Snapshot, wanted: Filter | None) -> BitMap:
 def without_terms(wanted: Filter | None, texts: Sequence[str]) -> Filter | None:
     """Return the filter without the terms written in `texts`, for counts that leave their own choice out.
 
-    Of equal terms only the last one goes: what was put before the client's part stays.
+    Of equal terms only the last one goes. A caller that forces a filter ANDs it again afterwards.
 
     Raises:
         InvalidSearch: A text is not one term, or not a term of the filter.
@@ -90,6 +116,13 @@ def without_terms(wanted: Filter | None, texts: Sequence[str]) -> Filter | None:
             raise InvalidSearch(f"excludeTerms has {text!r}, which is no term of the filter")
         wanted = _without_last(wanted, term)
     return wanted
+
+
+def _evaluate(snapshot: Snapshot, given: Sequence[Filter]) -> Passing:
+    rows = BitMap.intersection(*(rows_passing(snapshot, one) for one in given))
+    mask = np.zeros(snapshot.size, bool)
+    mask[rows_of(rows)] = True
+    return Passing(rows, mask)
 
 
 def _leaf_rows(snapshot: Snapshot, leaf: Leaf) -> BitMap:

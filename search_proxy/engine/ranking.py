@@ -14,7 +14,7 @@ from search_proxy.engine.columns import Array
 from search_proxy.engine.fusion import Lanes, fuse, nearest
 from search_proxy.engine.query_reading import QueryReading, read_query
 from search_proxy.engine.snapshot import Snapshot
-from search_proxy.engine.text_query import score_reading
+from search_proxy.engine.text_query import phrase_mask, score_reading
 from search_proxy.engine.vector_lane import VectorLane
 from search_proxy.errors import SearchUnavailable
 from search_proxy.models import SearchLane
@@ -24,7 +24,8 @@ from search_proxy.models import SearchLane
 class Ranking:
     """A query's matches in the whole index; `text_rows` ascend. Without `text_scores` nothing is ranked.
 
-    With `is_vector_alone` the scores are similarities, none below `min_similarity`.
+    With `is_vector_alone` the scores are similarities, none below `min_similarity`. `required` is which rows
+    have what stood in quotes.
     """
 
     snapshot: Snapshot
@@ -35,6 +36,7 @@ class Ranking:
     vector: Array | None = None
     is_vector_alone: bool = False
     min_similarity: float | None = None
+    required: Array | None = None
 
     @property
     def lanes(self) -> tuple[str, ...]:
@@ -47,6 +49,8 @@ class Ranking:
 
     def within(self, mask: Array) -> tuple[Array, Array | None]:
         """Return the matches where `mask` is true, ascending, and their scores where something ranked."""
+        if self.required is not None:
+            mask = mask & self.required
         inside = mask[self.text_rows]
         rows = self.text_rows[inside]
         if self.text_scores is None:
@@ -104,6 +108,7 @@ def rank_query(
         text_rows=rows,
         text_scores=scores[rows],
         vector=None if lane is None or which == "text" else lane.query_vector(snapshot, query),
+        required=phrase_mask(snapshot.text, reading),
     )
 
 
@@ -126,4 +131,5 @@ def _by_vector_alone(
         vector=vector,
         is_vector_alone=True,
         min_similarity=min_similarity,
+        required=phrase_mask(snapshot.text, reading),
     )

@@ -10,12 +10,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from pyroaring import BitMap
 
 from search_proxy.engine.columns import Array
 from search_proxy.engine.explaining import explain_rows
 from search_proxy.engine.facets import check_facets, count_facet
-from search_proxy.engine.filtering import check_fields, rows_passing, without_terms
+from search_proxy.engine.filtering import check_fields, passing, without_terms
 from search_proxy.engine.ordering import (
     MAX_SORT_FIELDS,
     by_fields,
@@ -23,7 +22,6 @@ from search_proxy.engine.ordering import (
     count_products,
     first_of_each_product,
 )
-from search_proxy.engine.postings import rows_of
 from search_proxy.engine.ranking import Ranking, rank_query
 from search_proxy.engine.snapshot import Snapshot
 from search_proxy.engine.vector_lane import VectorLane
@@ -58,11 +56,11 @@ def search_snapshot(
     """
     started = time.perf_counter()
     _check(snapshot, request)
-    passing = rows_passing(snapshot, request.filter)
+    universe = passing(snapshot, request.filter, request.forced_filter)
     # A filter that nothing passes is answered from the postings alone; a model's filters often are such.
-    is_empty = not passing and not _has_wider_facets(request)
+    is_empty = not universe.rows and not _has_wider_facets(request)
     ranking = rank_query(snapshot, "" if is_empty else request.q, lane, request.lane, request.min_similarity)
-    rows, scores = ranking.within(_mask_of(snapshot, passing))
+    rows, scores = ranking.within(universe.mask)
     page = _page(snapshot, request, rows, scores)
     return SearchResult(
         hits=_hits(snapshot, request, page, _scores_of(page, rows, scores), ranking),
@@ -72,7 +70,7 @@ def search_snapshot(
         limit=request.limit,
         offset=request.offset,
         processing_time_ms=(time.perf_counter() - started) * 1000,
-        universe_size=len(passing),
+        universe_size=len(universe.rows),
         lanes=ranking.lanes,
     )
 
@@ -109,14 +107,6 @@ def _check(snapshot: Snapshot, request: SearchRequest) -> None:
         check_fields(snapshot, [field.name for field in request.facets.fields], "facets")
 
 
-def _mask_of(snapshot: Snapshot, passing: BitMap) -> Array:
-    if len(passing) == snapshot.documents:
-        return snapshot.live
-    mask = np.zeros(snapshot.size, bool)
-    mask[rows_of(passing)] = True
-    return mask
-
-
 def _scores_of(page: Array, rows: Array, scores: Array | None) -> list[float | None]:
     if scores is None:
         return [None] * len(page)
@@ -132,8 +122,8 @@ def _facets(
     for field in request.facets.fields:
         own = rows
         if field.exclude_terms:
-            wider = rows_passing(snapshot, without_terms(request.filter, field.exclude_terms))
-            own, _ = ranking.within(_mask_of(snapshot, wider))
+            wider = without_terms(request.filter, field.exclude_terms)
+            own, _ = ranking.within(passing(snapshot, wider, request.forced_filter).mask)
         facets[field.name] = count_facet(snapshot, field, request.facets, own, by_product=request.collapse)
     return facets
 

@@ -8,6 +8,7 @@ generation is.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,6 +21,7 @@ from search_proxy.engine.columns import Array, ColumnsBuilder, FieldColumns, joi
 from search_proxy.engine.languages import TextAnalysis
 from search_proxy.engine.manifest import Manifest, SegmentEntry, identity, read_manifest
 from search_proxy.engine.postings import FieldPostings, bitmap_of, rows_of
+from search_proxy.engine.remembered import Remembered
 from search_proxy.engine.segment import Segment
 from search_proxy.engine.synonyms import parse_synonyms, read_synonyms
 from search_proxy.engine.text_index import TextIndex
@@ -27,8 +29,22 @@ from search_proxy.engine.text_index import TextIndex
 SEGMENTS = "segments"
 
 _OPEN_ATTEMPTS = 50
+_REMEMBERED_BYTES = 32_000_000
+"""Of evaluated filters, per open index: the last sixteen of a million products, hundreds of a small shop."""
 
 _T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Passing:
+    """The rows that pass a filter, as a set and as a mask; neither is ever changed."""
+
+    rows: BitMap
+    mask: Array
+
+    def memory(self) -> int:
+        """Return how many bytes this takes, about."""
+        return 2 * len(self.mask) + 1_000
 
 
 class Snapshot:
@@ -50,6 +66,7 @@ class Snapshot:
         parts = [(int(base), segment.text) for base, segment in zip(self.bases, self.segments, strict=False)]
         self.text = TextIndex(parts, self.size, TextAnalysis(manifest.language))
         self.synonyms = parse_synonyms(read_synonyms(folder), self.text.analysis)
+        self.passing: Remembered[Passing] = Remembered(_REMEMBERED_BYTES, Passing.memory)
         self._postings: dict[str, FieldPostings | None] = {}
         self._derived: dict[object, Any] = {}
 

@@ -6,8 +6,6 @@ does not depend on the query, so it is computed once per term and generation and
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -17,6 +15,7 @@ import numpy as np
 from search_proxy.engine.columns import Array
 from search_proxy.engine.languages import TextAnalysis
 from search_proxy.engine.lexicon import Lexicon
+from search_proxy.engine.remembered import Remembered
 from search_proxy.engine.searchable_text import BOOSTS
 from search_proxy.engine.text_columns import TEXT_FIELDS, TextColumns
 from search_proxy.engine.vocabulary import Vocabulary
@@ -49,9 +48,9 @@ class TextIndex:
         self._parts = [(base, part.lexicon, part) for base, part in parts]
         self._segments_of = lru_cache(maxsize=20_000)(self._segments_having)
         self.vocabulary = Vocabulary([lexicon for _, lexicon, _ in self._parts])
-        self._lock = threading.Lock()
-        self._scored: OrderedDict[tuple[str, str | None], Scored] = OrderedDict()
-        self._scored_bytes = 0
+        self._scored: Remembered[Scored] = Remembered(
+            _REMEMBERED_BYTES, lambda one: one.rows.nbytes + one.scores.nbytes
+        )
 
     def frequency(self, term: str) -> int:
         """Return in how many products `term` occurs in the field that has it most."""
@@ -59,25 +58,7 @@ class TextIndex:
 
     def scored(self, term: str, field: str | None = None) -> Scored:
         """Return every row that has `term`, and what it says about the row; in one text field where named."""
-        with self._lock:
-            known = self._scored.get((term, field))
-            if known is not None:
-                self._scored.move_to_end((term, field))
-                return known
-        rows, impacts, fields = self._impacts(term)
-        if field is None:
-            fresh = _best_field(rows, impacts)
-        else:
-            inside = fields == TEXT_FIELDS.index(field)
-            fresh = Scored(rows[inside], impacts[inside])
-        with self._lock:
-            if (term, field) not in self._scored:
-                self._scored[term, field] = fresh
-                self._scored_bytes += fresh.rows.nbytes + fresh.scores.nbytes
-            while self._scored_bytes > _REMEMBERED_BYTES and len(self._scored) > 1:
-                _, oldest = self._scored.popitem(last=False)
-                self._scored_bytes -= oldest.rows.nbytes + oldest.scores.nbytes
-        return fresh
+        return self._scored.get((term, field), lambda: self._score(term, field))
 
     def having_all(self, terms: Sequence[str], field: str | None = None) -> Array:
         """Return the rows that have every one of `terms`, in any text field or in that one."""
@@ -121,6 +102,13 @@ class TextIndex:
         lengths *= (SATURATION * LENGTH_SHARE / np.maximum(average, 1e-9)).astype(np.float32)
         lengths += np.float32(SATURATION * (1 - LENGTH_SHARE))
         return lengths
+
+    def _score(self, term: str, field: str | None) -> Scored:
+        rows, impacts, fields = self._impacts(term)
+        if field is None:
+            return _best_field(rows, impacts)
+        inside = fields == TEXT_FIELDS.index(field)
+        return Scored(rows[inside], impacts[inside])
 
     def _impacts(self, term: str) -> tuple[Array, Array, Array]:
         """Return the row, the BM25 score and the field of every posting of `term`, by row and field."""

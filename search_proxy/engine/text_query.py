@@ -28,11 +28,9 @@ def score_reading(index: TextIndex, reading: QueryReading) -> Array:
     scores = _sum_of_concepts(index, reading.concepts, index.scored)
     if len(reading.literal) > 1:
         _add_title_extras(index, reading.literal, scores)
-    required = rows_with_phrases(index, reading)
+    required = phrase_mask(index, reading)
     if required is not None:
-        outside = np.ones(index.size, bool)
-        outside[required] = False
-        scores[outside] = 0.0
+        scores[~required] = 0.0
     return scores
 
 
@@ -41,13 +39,17 @@ def score_field(index: TextIndex, reading: QueryReading, field: str) -> Array:
     return _sum_of_concepts(index, reading.concepts, lambda term: index.scored(term, field))
 
 
-def rows_with_phrases(index: TextIndex, reading: QueryReading) -> Array | None:
-    """Return the rows that have every phrase in quotes in some text field; None where none is asked for."""
-    rows: Array | None = None
+def phrase_mask(index: TextIndex, reading: QueryReading) -> Array | None:
+    """Return which rows have every phrase in quotes in some text field; None where none is asked for."""
+    if not reading.phrases:
+        return None
+    rows = np.arange(index.size)
     for phrase in reading.phrases:
-        having = index.having_all(phrase) if rows is None else rows
+        having = np.intersect1d(rows, index.having_all(phrase), assume_unique=True)
         rows = np.unique(index.phrase_starts(phrase, 0, having)[0])
-    return rows
+    mask = np.zeros(index.size, bool)
+    mask[rows] = True
+    return mask
 
 
 def _sum_of_concepts(index: TextIndex, concepts: Sequence[Concept], scored: Callable[[str], Scored]) -> Array:

@@ -105,6 +105,26 @@ def test_a_word_without_a_near_neighbour_is_left_alone(snapshot: Snapshot, query
 
 
 @pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ('"camping stove"', {"camping"}),
+        ('"stove camping"', set()),
+        ('monitor "27 inch"', {"monitor"}),
+        ('"office monitor" "24 inch"', {"small-monitor"}),
+        ('"office monitor" "27 inch"', set()),
+        ('"corner sofa', {"sofa"}),
+        ('corner"sofa', {"sofa"}),
+        ('27" monitor', {"monitor", "small-monitor"}),
+        ('"" sofa', {"sofa"}),
+        ('"\\"sofa\\""', {"sofa"}),
+    ],
+)
+def test_a_phrase_in_quotes_is_required_word_by_word(snapshot: Snapshot, query: str, found: set[str]) -> None:
+    """In one text field; half a pair of quotes is a blank. Source: engine API, lexical text."""
+    assert set(_found(snapshot, query)) == found
+
+
+@pytest.mark.parametrize(
     ("query", "found"), [("stove for the sofa", {"camping", "sofa"}), ("in", {"hybrid"}), ("THE", set())]
 )
 def test_words_that_only_join_others_do_not_count(snapshot: Snapshot, query: str, found: set[str]) -> None:
