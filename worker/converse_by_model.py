@@ -38,8 +38,6 @@ async def answer_by_model(turn: ConverseTurn) -> bool:
     answer, stream = turn.answer, turn.stream
     spoken_of = await _spoken_of(turn)
     context = await _context(turn, spoken_of)
-    if turn.decision.kind == "show":
-        await show_products(turn, turn.decision)
     async with asyncio.TaskGroup() as searches:
         stream.searching_in(searches)
         try:
@@ -56,6 +54,8 @@ async def answer_by_model(turn: ConverseTurn) -> bool:
         answer.degraded = answer.degraded or "empty_plan"
         return False
     answer.source = PlanSource.LLM
+    if turn.decision.kind == "show" and not turn.context.ids.issuperset(turn.decision.product_ids):
+        await show_products(turn, turn.decision)
     stream.say(_said(turn, spoken_of, text))
     stream.offer(answer.complements)
     return True
