@@ -43,6 +43,9 @@ TAIL_CONFIDENCE = 0.38
 MAX_VOCABULARIES = 64
 """Vocabularies kept; one belongs to an index's generation and to the rights that it was read with."""
 
+MAX_DECISIONS = 2048
+"""Decisions kept, by query: what is asked once is asked again."""
+
 _WITHOUT_SEARCH = (Strategy.NO_MATCH, Strategy.NEEDS_CLARIFICATION)
 _VocabularyKey = tuple[str, str, str, str, tuple[str, ...]]
 
@@ -53,6 +56,7 @@ class CatalogPlanner:
     def __init__(self, search: SearchBinding) -> None:
         self._search = search
         self._vocabularies: OrderedDict[_VocabularyKey, Vocabulary] = OrderedDict()
+        self._decisions: OrderedDict[str, tuple[Vocabulary, Decision]] = OrderedDict()
 
     async def plan(self, request: PlanRequest, emit: Emit) -> PlanReport:
         """Push the decision, then the rows from the most to the least likely, then follow-up queries.
@@ -86,7 +90,16 @@ class CatalogPlanner:
         Raises:
             SearchError: As the binding.
         """
-        return decide(request.query, await self.vocabulary(request))
+        vocabulary = await self.vocabulary(request)
+        known = self._decisions.get(request.query)
+        # A decision belongs to the vocabulary it was made with: another generation or right makes another.
+        if known is not None and known[0] is vocabulary:
+            return known[1]
+        decision = decide(request.query, vocabulary)
+        self._decisions[request.query] = (vocabulary, decision)
+        if len(self._decisions) > MAX_DECISIONS:
+            self._decisions.popitem(last=False)
+        return decision
 
     async def vocabulary(self, request: PlanRequest) -> Vocabulary:
         """Return the words of the index as the caller may see it, learned once per generation.
