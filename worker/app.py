@@ -71,6 +71,8 @@ def create_app(open_services: OpenServices) -> FastAPI:
         ):
             worker.state.services = services
             app.state.drain = services.runs.drain
+            if services.model is not None:
+                services.wait_until(services.model.warm_up(services.settings.model), name="warm-up-model")
             # What start-up has made stays until the end: the collector need not look at it again.
             gc.freeze()
             yield EdgeServices(

@@ -1,6 +1,6 @@
-"""Opens the model side: the client, and the planner over the chain of models.
+"""Opens the model side: the client, and the planners over the chain of models.
 
-Only `bootstrap.py` calls this; without a key there is no client and the catalog planner plans alone.
+Only `bootstrap.py` calls this; without a model there is no client and the catalog planner plans alone.
 """
 
 from __future__ import annotations
@@ -13,12 +13,9 @@ from dataclasses import dataclass, replace
 from search_proxy.binding import SearchBinding
 from worker.chat_suggestions_model import SuggestionWriter
 from worker.llm.breaker import CircuitBreaker
-from worker.llm.credentials import ApiKey
-from worker.llm.gemini_request import GeminiEndpoint
-from worker.llm.gemini_rest import open_gemini_rest
-from worker.llm.gemini_sdk import open_gemini_sdk
 from worker.llm.language_model import LanguageModel
 from worker.llm.token_budget import TokenBudget
+from worker.model_client import open_model_client
 from worker.planning.account_planner import AccountPlanner
 from worker.planning.fallback_planner import GuardedModel, ResilientPlanner
 from worker.planning.model_planner import ModelPlanner, ModelPlannerConfig
@@ -47,7 +44,7 @@ async def open_model_parts(
 ) -> AsyncIterator[ModelParts]:
     """Open what `settings` ask for; leaving closes the client and every stream it still has."""
     async with AsyncExitStack() as stack:
-        model = await _open_model(settings, stack)
+        model = await open_model_client(settings, stack)
         budget = TokenBudget(time.time, settings.tokens_per_day)
         breakers: dict[str, CircuitBreaker] = {}
 
@@ -100,16 +97,3 @@ def _conversational(settings: Settings) -> ModelPlannerConfig:
     return ModelPlannerConfig(
         wire="partial_args" if grows else "function_call", deadlines=deadlines, conversational=True
     )
-
-
-async def _open_model(settings: Settings, stack: AsyncExitStack) -> LanguageModel | None:
-    if settings.gemini_api_key is None:
-        return None
-    endpoint = GeminiEndpoint(api_version=settings.gemini_api_version)
-    if settings.gemini_base_url is not None:
-        endpoint = replace(endpoint, base_url=settings.gemini_base_url)
-    key = ApiKey(settings.gemini_api_key.get_secret_value())
-    streams = settings.max_model_streams
-    if settings.gemini_client == "sdk":
-        return await stack.enter_async_context(open_gemini_sdk(endpoint, key, max_streams=streams))
-    return await stack.enter_async_context(open_gemini_rest(endpoint, key, max_streams=streams))

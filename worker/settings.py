@@ -39,6 +39,9 @@ class Settings(BaseModel):
     gemini_base_url: str | None = None
     gemini_api_version: str = "v1beta"
     gemini_client: Literal["sdk", "rest"] = "rest"
+    vertex_project: str | None = None
+    """A Google Cloud project: the model is asked on Vertex AI, with Google's default credentials."""
+    vertex_location: str = "global"
     model: str = "gemini-3.5-flash-lite"
     fallback_models: str = ""
     """Models asked in turn when the first fails before its first expansion, separated by commas."""
@@ -135,8 +138,11 @@ class Settings(BaseModel):
         if unknown:
             raise SettingsError(f"unknown setting AISLE_{unknown[0].upper()}")
         try:
-            return cls.model_validate(values)
+            settings = cls.model_validate(values)
         except ValidationError as error:
             first = error.errors(include_url=False, include_input=False)[0]
             name = ".".join(str(part) for part in first["loc"])
             raise SettingsError(f"AISLE_{name.upper()}: {first['msg']}") from error
+        if settings.model_wire == "partial_args" and settings.vertex_project is None:
+            raise SettingsError("AISLE_MODEL_WIRE: 'partial_args' needs Vertex AI; set AISLE_VERTEX_PROJECT")
+        return settings

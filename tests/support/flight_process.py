@@ -6,7 +6,7 @@ import asyncio
 import json
 import sys
 from asyncio.subprocess import PIPE, Process
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import aclosing
 from pathlib import Path
 
@@ -73,12 +73,12 @@ async def _ask_once(cache: QueryCache, report: dict[str, int]) -> None:
 
 
 async def _compute(
-    cache: QueryCache, report: dict[str, int], publish: Callable[[bytes], Awaitable[None]]
+    cache: QueryCache, report: dict[str, int], publish: Callable[[bytes], None]
 ) -> None:
     report["computed"] += 1
     for event in EVENTS:
         await asyncio.sleep(0.02)
-        await publish(event)
+        publish(event)
     await cache.store(KEY, b"plan")
 
 

@@ -139,6 +139,10 @@ class LanguageModel(Protocol):
         """
         ...
 
+    async def warm_up(self, model: str) -> None:
+        """Open a connection before the first call needs it; a failure is logged, never raised."""
+        ...
+
 
 def sendable(text: str) -> str:
     """Return the text with half surrogate pairs replaced, which JSON can carry and UTF-8 cannot."""
