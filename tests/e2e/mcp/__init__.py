@@ -1,0 +1,1 @@
+"""MCP clients against the real server."""
