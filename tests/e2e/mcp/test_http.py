@@ -1,4 +1,4 @@
-"""MCP over Streamable HTTP, by the official Python client: behind the door, in both versions of the protocol."""
+"""MCP over Streamable HTTP by the official Python client: behind the door, in both protocol versions."""
 
 from __future__ import annotations
 

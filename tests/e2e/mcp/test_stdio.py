@@ -1,4 +1,4 @@
-"""`aisle mcp` as an agent starts it: a process that speaks the protocol on stdin and stdout, and nothing else."""
+"""`aisle mcp` as an agent starts it: a process that speaks the protocol on stdin and stdout alone."""
 
 from __future__ import annotations
 
