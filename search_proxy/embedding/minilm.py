@@ -1,14 +1,11 @@
 """Embeds with MiniLM in this process: tokenizers, then onnxruntime, one text per run.
 
-Products are embedded on a few threads of their own with low priority, so that searches and the event loop
-come first; a query is embedded on the thread that asks. Text beyond the limit is cut, not refused.
+Products are embedded on a few threads of their own, a query on the thread that asks. The threads have no
+lower priority: on a full machine, one that sleeps with the interpreter's lock would keep the event loop waiting.
 """
 
 from __future__ import annotations
 
-import os
-import sys
-import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -28,7 +25,6 @@ MAX_TOKENS = 128
 MAX_CHARACTERS = 2_000
 """Enough for the tokens of any language; what is longer need not be looked at."""
 
-_LOW_PRIORITY = 10
 _QUIET = 3
 
 Array = npt.NDArray[np.float32]
@@ -90,11 +86,5 @@ def open_minilm(files: MiniLmFiles, threads: int = 2) -> Iterator[MiniLmEmbedder
     Raises:
         SearchUnavailable: The files are there but cannot be loaded.
     """
-    with ThreadPoolExecutor(threads, thread_name_prefix="embed", initializer=_step_back) as pool:
+    with ThreadPoolExecutor(threads, thread_name_prefix="embed") as pool:
         yield MiniLmEmbedder(files.graph, files.tokenizer, pool)
-
-
-def _step_back() -> None:
-    """Give this thread low priority, where threads have one."""
-    if sys.platform == "linux":
-        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _LOW_PRIORITY)

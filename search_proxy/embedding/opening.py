@@ -29,6 +29,7 @@ class EmbeddingConfig:
     models: Path
     kind: EmbedderKind = "auto"
     threads: int = 2
+    """What embeds products at once; a server keeps a core for its searches."""
     gemini: GeminiEmbeddingConfig | None = field(default=None)
 
 
