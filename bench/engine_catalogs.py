@@ -18,6 +18,7 @@ from search_proxy.feeds.records import Refusal
 SHARED_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 _LEFT_OUT = 400
+_DRAWN_AT_ONCE = 1_000
 _SYLLABLES = [consonant + vowel for consonant in "bdfgklmnprstv" for vowel in "aeiou"]
 
 
@@ -34,26 +35,34 @@ def made_up_products(count: int, seed: int = 7) -> Iterator[dict[str, Any]]:
     chance = np.random.default_rng(seed)
     words = made_up_words(20_000)
     colors, brands, categories = words[:24], words[100:700], words[700:850]
-    for number in range(count):
-        category = int(_zipf(chance, len(categories), 1)[0])
-        brand = brands[int(_zipf(chance, len(brands), 1)[0])]
-        title = " ".join(words[at] for at in _zipf(chance, 6_000, 6))
-        yield {
-            "_id": f"p{number}",
-            "parentProductId": f"m{number // 2 if number % 5 == 0 else number}",
-            "productTitle": f"{brand} {title} {categories[category]}",
-            "brand": brand,
-            "category": categories[category],
-            "productCollections": [categories[category], categories[category // 10]],
-            "description": " ".join(words[at] for at in _zipf(chance, len(words), 30)),
-            "price": round(float(chance.lognormal(3.5, 1.0)), 2),
-            "currency": "EUR",
-            "color": colors[int(_zipf(chance, len(colors), 1)[0])],
-            "weight": round(float(chance.lognormal(0.0, 1.0)), 3),
-            "rating": int(chance.integers(1, 6)),
-            "inStock": bool(chance.random() < 0.9),
-            "bucket": number % 1_000,
-        }
+    for start in range(0, count, _DRAWN_AT_ONCE):
+        size = (_DRAWN_AT_ONCE,)
+        category_of, brand_of = _zipf(chance, len(categories), size), _zipf(chance, len(brands), size)
+        titles = _zipf(chance, 6_000, (*size, 6)).tolist()
+        descriptions = _zipf(chance, len(words), (*size, 30)).tolist()
+        color_of = _zipf(chance, len(colors), size)
+        prices = chance.lognormal(3.5, 1.0, size).round(2).tolist()
+        weights = chance.lognormal(0.0, 1.0, size).round(3).tolist()
+        ratings, in_stock = chance.integers(1, 6, size).tolist(), (chance.random(size) < 0.9).tolist()
+        for at in range(min(_DRAWN_AT_ONCE, count - start)):
+            number, category, brand = start + at, int(category_of[at]), brands[brand_of[at]]
+            title = " ".join(words[word] for word in titles[at])
+            yield {
+                "_id": f"p{number}",
+                "parentProductId": f"m{number // 2 if number % 5 == 0 else number}",
+                "productTitle": f"{brand} {title} {categories[category]}",
+                "brand": brand,
+                "category": categories[category],
+                "productCollections": [categories[category], categories[category // 10]],
+                "description": " ".join(words[word] for word in descriptions[at]),
+                "price": prices[at],
+                "currency": "EUR",
+                "color": colors[color_of[at]],
+                "weight": weights[at],
+                "rating": ratings[at],
+                "inStock": in_stock[at],
+                "bucket": number % 1_000,
+            }
 
 
 def made_up_words(count: int) -> list[str]:
@@ -76,9 +85,11 @@ def made_up_queries(count: int, seed: int = 11) -> list[str]:
     return [" ".join(words[at] for at in _zipf(chance, len(words), int(length))) for length in lengths]
 
 
-def _zipf(chance: np.random.Generator, size: int, count: int) -> np.typing.NDArray[np.int64]:
+def _zipf(
+    chance: np.random.Generator, size: int, shape: int | tuple[int, ...]
+) -> np.typing.NDArray[np.int64]:
     """Return ranks below `size`, the n-th about 1/n as often as the first."""
-    drawn: np.typing.NDArray[np.int64] = (np.exp(chance.random(count) * np.log(size + 1)) - 1).astype(
+    drawn: np.typing.NDArray[np.int64] = (np.exp(chance.random(shape) * np.log(size + 1)) - 1).astype(
         np.int64
     )
     return drawn

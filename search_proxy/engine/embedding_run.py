@@ -41,6 +41,7 @@ def embed_missing(folder: Path, embedder: Embedder, progress: Progress, *, again
             vectors.append(snapshot.text_hashes[part], embedder.embed(texts))
             done += len(part)
             progress(done, len(rows))
+        VectorFile(folder, embedder).group()
     return done
 
 

@@ -53,8 +53,8 @@ class Lanes:
 
 def fuse(lanes: Lanes, fusion: Fusion) -> tuple[Array, Array]:
     """Return all rows that either lane brings, ascending, and the fused score of each."""
-    best_text = _best(lanes.text_scores, lanes.text_rows, fusion.depth)
-    best_vector = _best(lanes.similarities, lanes.vector_rows, fusion.depth)
+    best_text = best_positions(lanes.text_scores, lanes.text_rows, fusion.depth)
+    best_vector = best_positions(lanes.similarities, lanes.vector_rows, fusion.depth)
     candidates = np.union1d(lanes.text_rows[best_text], lanes.vector_rows[best_vector])
     if fusion.method == "convex":
         scores = _convex(lanes, candidates, fusion.weight)
@@ -62,16 +62,23 @@ def fuse(lanes: Lanes, fusion: Fusion) -> tuple[Array, Array]:
         weight = fusion.weight
         scores = (1 - weight) * _reciprocal(candidates, lanes.text_rows[best_text], fusion.rank_constant)
         scores += weight * _reciprocal(candidates, lanes.vector_rows[best_vector], fusion.rank_constant)
-    others = np.setdiff1d(lanes.text_rows, candidates, assume_unique=True)
-    if not len(others):
+    # Behind every candidate comes what only the text lane has, in its own order.
+    at = np.minimum(np.searchsorted(lanes.text_rows, candidates), max(0, len(lanes.text_rows) - 1))
+    is_text = lanes.text_rows[at] == candidates if len(lanes.text_rows) else np.zeros(len(candidates), bool)
+    others = np.ones(len(lanes.text_rows), bool)
+    others[at[is_text]] = False
+    if not others.any():
         return candidates, scores
-    rest = _looked_up(others, lanes.text_rows, lanes.text_scores)
-    # Behind every candidate, in the text lane's own order.
+    fused = lanes.text_scores.astype(np.float64)
+    highest = float(fused[others].max())
     floor = float(scores.min()) if len(scores) else 0.0
-    rest = floor * rest / (rest.max() * 1.001) if floor > 0 else floor - 1 + rest / rest.max()
-    rows = np.concatenate([candidates, others])
-    order = np.argsort(rows, kind="stable")
-    return rows[order], np.concatenate([scores, rest])[order]
+    fused *= (floor if floor > 0 else 1.0) / (highest * 1.001)
+    if floor <= 0:
+        fused += floor - 1
+    fused[at[is_text]] = scores[is_text]
+    places = np.searchsorted(lanes.text_rows, candidates[~is_text])
+    rows = np.insert(lanes.text_rows, places, candidates[~is_text])
+    return rows, np.insert(fused, places, scores[~is_text])
 
 
 def nearest(rows: Array, similarities: Array, at_least: float | None, depth: int) -> tuple[Array, Array]:
@@ -79,7 +86,7 @@ def nearest(rows: Array, similarities: Array, at_least: float | None, depth: int
     if at_least is not None:
         near = similarities >= at_least
         rows, similarities = rows[near], similarities[near]
-    best = np.sort(_best(similarities, rows, depth))
+    best = np.sort(best_positions(similarities, rows, depth))
     return rows[best], similarities[best]
 
 
@@ -91,7 +98,7 @@ def _convex(lanes: Lanes, candidates: Array, weight: float) -> Array:
     return fused
 
 
-def _best(scores: Array, rows: Array, depth: int) -> Array:
+def best_positions(scores: Array, rows: Array, depth: int) -> Array:
     """Return the positions of the best scores, best first, equal ones by row."""
     if len(scores) > depth:
         likely = _likely_best(scores, depth)

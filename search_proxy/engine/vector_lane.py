@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
@@ -16,8 +16,9 @@ import numpy as np
 
 from search_proxy.engine.columns import Array
 from search_proxy.engine.embedder import Embedder
-from search_proxy.engine.fusion import Fusion
+from search_proxy.engine.fusion import Fusion, best_positions
 from search_proxy.engine.snapshot import Snapshot
+from search_proxy.engine.vector_clusters import MIN_SEEN, SEEN_SHARE, Clusters
 from search_proxy.engine.vectors import VectorFile, stored_vectors
 from search_proxy.errors import SearchUnavailable
 
@@ -27,10 +28,28 @@ QUERY_CACHE_SIZE = 2_000
 """Of a 384-number model that is 3 MB."""
 
 
-@dataclass(frozen=True, slots=True)
 class _Mapped:
-    vectors: VectorFile
-    position_of_row: Array
+    """The vectors of one generation: where each row's is, and which rows share one."""
+
+    def __init__(self, vectors: VectorFile, position_of_row: Array) -> None:
+        self.vectors = vectors
+        self.position_of_row = position_of_row
+
+    def rows_at(self, positions: Array) -> Array:
+        """Return the rows that have the vectors at `positions`."""
+        rows, starts = self._rows_by_position
+        sizes = starts[positions + 1] - starts[positions]
+        which = np.repeat(np.arange(len(positions)), sizes)
+        within = np.arange(len(which)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+        found: Array = rows[starts[positions][which] + within]
+        return found
+
+    @cached_property
+    def _rows_by_position(self) -> tuple[Array, Array]:
+        order = np.argsort(self.position_of_row, kind="stable")
+        order = order[np.count_nonzero(self.position_of_row < 0) :]
+        sizes = np.bincount(self.position_of_row[order], minlength=self.vectors.length)
+        return order, np.concatenate([[0], np.cumsum(sizes)])
 
 
 class VectorLane:
@@ -74,6 +93,42 @@ class VectorLane:
         positions = mapped.position_of_row[rows]
         known = positions >= 0
         return rows[known], mapped.vectors.similarities(vector, positions[known])
+
+    def near(
+        self, snapshot: Snapshot, vector: Array, mask: Array, text_rows: Array, text_scores: Array
+    ) -> tuple[Array, Array]:
+        """Return rows where `mask` is true, ascending, and how similar each is.
+
+        They are all that have a vector; in a large index those that are likely the nearest, and the best of
+        `text_rows`, which a fusion needs besides.
+        """
+        rows = np.flatnonzero(mask)
+        vectors = self._map(snapshot).vectors
+        if vectors.clusters is None or vectors.are_few(len(rows)):
+            return self.similarities(snapshot, vector, rows)
+        best_text = text_rows[best_positions(text_scores, text_rows, self.fusion.depth)]
+        found = self._nearest(self._map(snapshot), vectors.clusters, vector, mask)
+        return self.similarities(snapshot, vector, np.union1d(found, best_text))
+
+    def _nearest(self, mapped: _Mapped, clusters: Clusters, vector: Array, mask: Array) -> Array:
+        """Return the rows of the most similar vectors that pass `mask`, and look on until they are enough."""
+        depth = self.fusion.depth
+        at_least = max(MIN_SEEN, int(SEEN_SHARE * mapped.vectors.length))
+        while True:
+            positions, similar = clusters.nearest(mapped.vectors.matrix, vector, at_least)
+            tried = 4 * depth
+            while True:
+                best = best_positions(similar, positions, tried)
+                rows = mapped.rows_at(positions[best])
+                rows = rows[mask[rows]]
+                if len(rows) >= depth:
+                    return rows
+                if tried >= len(positions):
+                    break
+                tried *= 8
+            if at_least >= mapped.vectors.length:
+                return rows
+            at_least *= 4
 
     def embedded_documents(self, snapshot: Snapshot) -> int:
         """Return how many living documents have a vector."""

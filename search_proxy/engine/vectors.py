@@ -21,6 +21,7 @@ import orjson
 
 from search_proxy.engine.columns import Array
 from search_proxy.engine.embedder import Embedder
+from search_proxy.engine.vector_clusters import group_vectors, read_clusters
 from search_proxy.errors import SearchUnavailable
 
 VECTORS = "vectors"
@@ -29,7 +30,8 @@ _HASHES = "hashes.u64"
 _META = "meta.json"
 
 GATHER_SHARE = 0.08
-"""Below this share of all rows, gathering the rows of a filter is faster than multiplying all of them."""
+GATHER_ROWS = 40_000
+"""Below this share, and number, of rows, gathering those of a filter is faster than anything else."""
 
 BLOCK_ROWS = 8_192
 """Rows of one block of the copy in memory: its results stay in a near cache, and making one takes 7 ms."""
@@ -64,6 +66,9 @@ class VectorFile:
         self.created = _created(self._folder)
         is_same = before is not None and before.created is not None and before.created == self.created
         self._blocks: list[Array] = before.full_blocks(self.length) if before is not None and is_same else []
+        self.clusters = read_clusters(self._folder, self.created, self.length)
+        if is_same and before is not None and before.clusters is not None and self.clusters is not None:
+            self.clusters.take_over(before.clusters)
         self._order = np.argsort(hashes, kind="stable")
         self._sorted = hashes[self._order]
 
@@ -76,7 +81,7 @@ class VectorFile:
 
     def similarities(self, query: Array, positions: Array) -> Array:
         """Return the similarity of `query` to the vector at each position."""
-        if len(positions) < GATHER_SHARE * self.length:
+        if self.are_few(len(positions)):
             gathered: Array = self.matrix[positions] @ query
             return gathered
         every = np.empty(self.length, np.float32)
@@ -85,6 +90,15 @@ class VectorFile:
             np.matmul(query, self._block(number), out=every[start : start + BLOCK_ROWS])
         chosen: Array = every[positions]
         return chosen
+
+    def group(self) -> None:
+        """Group the vectors where they have become too many to compare all of them."""
+        if self.created is not None:
+            group_vectors(self._folder, self.matrix, self.created, self.clusters)
+
+    def are_few(self, rows: int) -> bool:
+        """Return whether so many rows are compared faster one by one than with all others."""
+        return rows < GATHER_SHARE * self.length and rows <= GATHER_ROWS
 
     def full_blocks(self, length: int) -> list[Array]:
         """Return the blocks in memory that are as they should be in a file of `length` rows."""
