@@ -1,7 +1,7 @@
 """Embeds with MiniLM in this process: tokenizers, then onnxruntime, one text per run.
 
-Products are embedded on a few threads of their own, a query on the thread that asks. The threads have no
-lower priority: on a full machine, one that sleeps with the interpreter's lock would keep the event loop waiting.
+Products are embedded on a few threads of their own, a query on the thread that asks. They have no lower
+priority: on a full machine, one that sleeps with the interpreter's lock would keep the event loop waiting.
 """
 
 from __future__ import annotations

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import signal
+import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,11 +20,13 @@ from search_proxy.embedding.background import (
     EmbeddingProgress,
     open_background_embedding,
 )
+from search_proxy.engine.embedding_run import TEXTS_PER_APPEND
 from search_proxy.models import SearchRequest
 from tests.search_proxy.engine.word_embedder import WordEmbedder
 
 pytestmark = pytest.mark.anyio
 
+_ROOT = Path(__file__).resolve().parents[3]
 _SHOP = ("acme", "shop")
 _PRODUCTS = [{"_id": "dome", "productTitle": "Dome tent"}, {"_id": "tarp", "productTitle": "Storm shelter"}]
 
@@ -119,6 +123,25 @@ async def test_ending_the_job_ends_the_run_after_the_batch_in_hand(tmp_path: Pat
         await _look(job)
         assert (await engine.describe(*_SHOP)).embedded_documents == 1_200
     assert len(embedder.asked) == len(set(embedder.asked)) == 1_200
+
+
+async def test_a_process_that_was_killed_loses_the_batch_in_hand_alone(tmp_path: Path) -> None:
+    """The next one begins with it; its lock went with the process."""
+    documents = [{"_id": str(number), "productTitle": f"Tent {number}"} for number in range(1_200)]
+    async with open_embedded(tmp_path) as engine:
+        await engine.add_documents(*_SHOP, documents)
+    module = "tests.search_proxy.embedding.killed_run"
+    killed = await asyncio.create_subprocess_exec(sys.executable, "-m", module, str(tmp_path), cwd=_ROOT)
+    async with asyncio.timeout(30):
+        assert await killed.wait() == -signal.SIGKILL
+    embedder = WordEmbedder()
+    async with (
+        open_embedded(tmp_path, embedder) as engine,
+        open_background_embedding(engine, tmp_path / "indexes") as job,
+    ):
+        await _look(job)
+        assert (await engine.describe(*_SHOP)).embedded_documents == 1_200
+    assert len(embedder.asked) == 1_200 - TEXTS_PER_APPEND
 
 
 async def test_one_index_that_fails_does_not_keep_others_from_being_embedded(tmp_path: Path) -> None:
