@@ -42,6 +42,8 @@ async def _open(settings: Settings, search_url: str) -> AsyncIterator[Services]:
             catalog_planner=catalog,
             reader=catalog,
             model=parts.model,
+            breakers=parts.breakers,
+            budget=parts.budget,
         )
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 
 from cache.errors import FlightAbandoned
@@ -20,7 +21,15 @@ from worker.errors import PlanningFailed, UpstreamFailed
 from worker.first_search import WITHOUT_SEARCH
 from worker.plan_flight import PlanTeller, follow_plan
 from worker.planning.catalog_decision import Decision
-from worker.planning.plan import PlanDecision, PlanEvent, PlanRequest, PlanSource
+from worker.planning.fallback_planner import ENOUGH_EXPANSIONS
+from worker.planning.plan import (
+    ExpansionsComplete,
+    PlanDecision,
+    PlanEvent,
+    PlanRequest,
+    PlanSource,
+    QueryExpansion,
+)
 from worker.request import AgenticRequest
 from worker.run import Outcome, Run
 from worker.services import Services
@@ -53,6 +62,8 @@ class AgenticSearch:
         self._stores = stores
         self._cache: CachePlan = plan_cache(request)
         self._teller: PlanTeller | None = None
+        self._begin_summary: Callable[[str], asyncio.Task[None]] | None = None
+        self._summary: asyncio.Task[None] | None = None
         self.answer = Answer(request=request, run_id=run.id)
         self._stream = AnswerStream(services, self.answer, run)
 
@@ -186,12 +197,17 @@ class AgenticSearch:
 
     async def _lead(self, initial: asyncio.Task[None], *, store: bool = True) -> None:
         answer = self.answer
-        async with asyncio.TaskGroup() as searches:
-            self._stream.searching_in(searches)
-            await self._ask_planner()
-        self._stream.offer_complements()
+        async with asyncio.TaskGroup() as group:
+            self._begin_summary = lambda model: group.create_task(
+                self._summarize(model, initial), name="summary"
+            )
+            async with asyncio.TaskGroup() as searches:
+                self._stream.searching_in(searches)
+                await self._ask_planner()
+            self._stream.offer_complements()
         await initial
-        await self._finish_text()
+        if self._summary is None:
+            await self._finish_text()
         if store and self._stores and storable(answer, self._cache):
             self._services.wait_until(self._store(), name="store-answer")
 
@@ -210,9 +226,27 @@ class AgenticSearch:
             answer.timings.rename(Stage.LLM_FIRST_CALL, Stage.CATALOG_PLAN)
 
     def _take(self, event: PlanEvent) -> None:
+        if isinstance(event, ExpansionsComplete):
+            self._expansions_complete(event.model)
+            return
+        if isinstance(event, QueryExpansion) and self._summary is not None:
+            return
         self._stream.take(event)
         if self._teller is not None:
             self._teller.tell(event)
+
+    def _expansions_complete(self, model: str) -> None:
+        """Begin the summary while the rest of the plan still comes, where nothing can change its ground."""
+        enough = min(ENOUGH_EXPANSIONS, self._request.max_categories)
+        has_ground = len(self.answer.expansions) >= enough and not self.answer.decision.message
+        if has_ground and self._begin_summary is not None:
+            self._summary = self._begin_summary(model)
+
+    async def _summarize(self, model: str, initial: asyncio.Task[None]) -> None:
+        await self._stream.landed()
+        await initial
+        self._stream.status("summarizing")
+        await stream_summary(self._services, self.answer, self._say, model)
 
     async def _finish_text(self) -> None:
         """Send the plan's message or a summary, as the account has it."""
@@ -220,7 +254,12 @@ class AgenticSearch:
             self._say(self.answer.decision.message)
         elif self._request.settings.agentic_config.enable_summary:
             self._stream.status("summarizing")
-            await stream_summary(self._services, self.answer, self._say)
+            report = self.answer.plan_report
+            # A model that has just failed to plan is not asked again: the rules answer at once.
+            planned = self.answer.source is PlanSource.LLM and not self.answer.degraded
+            await stream_summary(
+                self._services, self.answer, self._say, report.model if report and planned else None
+            )
         elif self.answer.plan_summary:
             self._say(ground_summary(self.answer, "".join(self.answer.plan_summary)))
 
@@ -247,4 +286,5 @@ class AgenticSearch:
             system_prompt=request.system_prompt,
             models=tuple(name for name in (config.models.plan, config.models.fallback) if name),
             tokens_per_day=config.budgets.tokens_per_day,
+            announce_complete=config.enable_summary,
         )

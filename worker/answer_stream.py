@@ -42,6 +42,8 @@ class AnswerStream:
         self._run = run
         self._opened = asyncio.Event()
         self._searches: asyncio.TaskGroup | None = None
+        self._under_way: set[asyncio.Task[None]] = set()
+        self._offered = 0
         self._taken: set[str] = set()
 
     def open(self, *, categories: bool, summary: bool) -> None:
@@ -107,14 +109,20 @@ class AnswerStream:
                 answer.degraded = reason
                 self.status("degraded")
 
+    async def landed(self) -> None:
+        """Return when no category is being searched."""
+        if self._under_way:
+            await asyncio.wait(self._under_way)
+
     def say(self, text: str) -> None:
         """Send a piece of the summary."""
         self.answer.summary.append(text)
         self._run.emit(EventName.DELTA, {"summary": text})
 
     def offer_complements(self) -> None:
-        """Send the follow-up queries, where there are any."""
-        if self.answer.complements:
+        """Send the follow-up queries, where there are any that were not sent."""
+        if len(self.answer.complements) > self._offered:
+            self._offered = len(self.answer.complements)
             self._run.emit(EventName.DELTA, {"queryComplements": self.answer.complements})
 
     def close(self) -> None:
@@ -128,7 +136,9 @@ class AnswerStream:
             return
         self._taken |= names
         self.answer.expansions.append(expansion)
-        self._searches.create_task(self._one_category(expansion), name=f"category:{expansion.label}")
+        task = self._searches.create_task(self._one_category(expansion), name=f"category:{expansion.label}")
+        self._under_way.add(task)
+        task.add_done_callback(self._under_way.discard)
 
     async def _one_category(self, expansion: QueryExpansion) -> None:
         request, answer = self.answer.request, self.answer

@@ -57,6 +57,7 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             reader=catalog_planner,
             model=parts.model,
             breakers=parts.breakers,
+            budget=parts.budget,
             lanes=("text",),
             conversations=conversations,
             reviews=reviews,

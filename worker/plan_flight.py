@@ -17,7 +17,9 @@ from cache.errors import FlightAbandoned
 from cache.single_flight import Seat
 from worker.answer import Answer
 from worker.answer_stream import AnswerStream
+from worker.grounding import GroundedText
 from worker.planning.plan import (
+    ExpansionsComplete,
     PlanDecision,
     PlanDegraded,
     PlanEvent,
@@ -46,7 +48,7 @@ class PlanTeller:
 
     def tell(self, event: PlanEvent) -> None:
         """Pass on a part of the plan; the plan's own draft of a summary stays with the leader."""
-        if not isinstance(event, SummaryDelta):
+        if not isinstance(event, SummaryDelta | ExpansionsComplete):
             self._publish({"kind": _NAMES[type(event)], "event": asdict(event)})
 
     def say(self, text: str) -> None:
@@ -72,31 +74,33 @@ async def follow_plan(seat: Seat, stream: AnswerStream, initial: asyncio.Task[No
     answer = stream.answer
     async with aclosing(seat.events()) as events:
         told: dict[str, Any] = {}
+        text: GroundedText | None = None
         abandoned: FlightAbandoned | None = None
         async with asyncio.TaskGroup() as searches:
             stream.searching_in(searches)
             try:
                 async for line in events:
                     told = orjson.loads(line)
-                    if told["kind"] not in _KINDS:
+                    if told["kind"] in _KINDS:
+                        stream.take(_event(told))
+                        continue
+                    if text is None:
+                        # What the text may speak of is known when everything planned has landed here too.
+                        await stream.landed()
+                        await initial
+                        stream.offer_complements()
+                        text = grounded_text(answer)
+                    if told["kind"] == "end":
                         break
-                    stream.take(_event(told))
+                    _say(stream, text.feed(told["text"]))
             except FlightAbandoned as error:
                 # Raised behind the group, so that the searches under way still land.
                 abandoned = error
         if abandoned is not None:
             raise abandoned
         stream.offer_complements()
-        await initial
-        text = grounded_text(answer)
-        if told.get("kind") == "summary":
-            _say(stream, text.feed(told["text"]))
-            async for line in events:
-                told = orjson.loads(line)
-                if told["kind"] == "end":
-                    break
-                _say(stream, text.feed(told["text"]))
-        _say(stream, text.close())
+        if text is not None:
+            _say(stream, text.close())
     followed = told.get("source", PlanSource.LLM)
     answer.source = PlanSource.CACHED if followed == PlanSource.LLM else PlanSource(followed)
     answer.cache_tier = "flight"

@@ -72,6 +72,16 @@ class AgenticRequest:
         """The base prompt, the merchant's part in it, and the rules that nothing can change."""
         return compile_prompt(read_prompt("base"), self.prompt.slots)
 
+    @property
+    def summary_advice(self) -> str:
+        """The merchant's part and the rules that nothing can change, without the base prompt."""
+        return compile_prompt("", self.prompt.slots).strip()
+
+    @property
+    def locale(self) -> str:
+        """The language and region of the shop."""
+        return self.prompt.slots.locale or "en"
+
 
 def build_request(
     caller: Caller,

@@ -16,6 +16,7 @@ from worker.chat_suggestions_model import SuggestionWriter
 from worker.images import ImageReader
 from worker.llm.breaker import CircuitBreaker
 from worker.llm.language_model import LanguageModel
+from worker.llm.token_budget import TokenBudget
 from worker.planning.catalog_decision import Decision
 from worker.planning.catalog_vocabulary import Vocabulary
 from worker.planning.plan import PlanRequest
@@ -69,6 +70,7 @@ class Services:
     reader: QueryReader
     model: LanguageModel | None
     breakers: Mapping[str, CircuitBreaker]
+    budget: TokenBudget
     lanes: tuple[str, ...]
     conversations: Conversations
     reviews: Reviews

@@ -9,7 +9,6 @@ from collections.abc import Callable
 
 from worker.answer import Answer
 from worker.grounding import GroundedText
-from worker.planning.plan import PlanSource
 from worker.services import Services
 from worker.summary import SummaryConfig, write_summary
 from worker.summary_prices import PriceCheck
@@ -17,16 +16,20 @@ from worker.summary_request import SummaryCategory, SummaryRequest, hit_price
 from worker.timing import Stage
 
 
-async def stream_summary(services: Services, answer: Answer, say: Callable[[str], None]) -> None:
-    """Write the summary piece by piece through `say`, and note in `answer` what it took."""
-    # A model that has just failed to plan is not asked again: the rules answer at once.
-    planned = answer.plan_report.model if answer.plan_report and answer.source is PlanSource.LLM else None
-    if planned is None or answer.degraded:
+async def stream_summary(
+    services: Services, answer: Answer, say: Callable[[str], None], model: str | None
+) -> None:
+    """Write the summary piece by piece through `say`, and note in `answer` what it took.
+
+    `model` is the one that has planned; without one the rules answer at once.
+    """
+    if model is None:
         report = await write_summary(None, _request(answer), say)
     else:
-        config = SummaryConfig(model=planned, deadlines=services.settings.deadlines())
+        config = SummaryConfig(model=model, deadlines=services.settings.deadlines())
         with answer.timings.measure(Stage.LLM_SECOND_CALL):
             report = await write_summary(services.model, _request(answer), say, config)
+        services.budget.spend(answer.request.caller.account_id, report.usage)
     answer.summary_report = report
 
 
@@ -36,7 +39,7 @@ def grounded_text(answer: Answer) -> GroundedText:
     prices = (price for hit in sent if (price := hit_price(hit)) is not None)
     return GroundedText(
         {str(hit["_id"]) for hit in sent},
-        PriceCheck(prices, query=answer.request.query, locale="en"),
+        PriceCheck(prices, query=answer.request.query, locale=answer.request.locale),
         clickable=answer.request.clickable_summary,
     )
 
@@ -60,4 +63,6 @@ def _request(answer: Answer) -> SummaryRequest:
         total=initial.total_hits if initial else None,
         facets=initial.facets if initial else {},
         clickable=request.clickable_summary,
+        system_prompt=request.summary_advice,
+        locale=request.locale,
     )

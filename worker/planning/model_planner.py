@@ -19,7 +19,14 @@ from worker.llm.deadlines import Deadlines, read_within
 from worker.llm.language_model import Finish, LanguageModel, ModelError, ModelEvent, Usage
 from worker.llm.search_tool import Wire
 from worker.planning.facet_context import facet_context
-from worker.planning.plan import Emit, PlanReport, PlanRequest, PlanSource, TokenUsage
+from worker.planning.plan import (
+    Emit,
+    ExpansionsComplete,
+    PlanReport,
+    PlanRequest,
+    PlanSource,
+    TokenUsage,
+)
 from worker.planning.plan_prompt import PlanPrompt
 from worker.planning.plan_reader import PlanReader
 
@@ -89,7 +96,7 @@ class ModelPlanner:
         """
         facets, warnings = await self._facets(request) if request.allow_filters else ("", ())
         reader = PlanReader(max_expansions=request.max_categories, allow_filters=bool(facets))
-        heard = _Heard(reader, emit)
+        heard = _Heard(reader, emit, self.config.model if request.announce_complete else None)
         deadlines = replace(self.config.deadlines, total_seconds=within_seconds)
         try:
             await read_within(deadlines, self._model, self._prompt.write(request, facets), heard.take)
@@ -129,9 +136,10 @@ class ModelPlanner:
 class _Heard:
     """What one call has said so far."""
 
-    def __init__(self, reader: PlanReader, emit: Emit) -> None:
+    def __init__(self, reader: PlanReader, emit: Emit, announces: str | None) -> None:
         self.usage = TokenUsage()
         self.finish: str | None = None
+        self._announces = announces
         self._reader = reader
         self._emit = emit
 
@@ -143,6 +151,9 @@ class _Heard:
         else:
             for part in self._reader.read(event):
                 self._emit(part)
+            if self._announces is not None and self._reader.expansions_complete:
+                model, self._announces = self._announces, None
+                self._emit(ExpansionsComplete(model=model))
 
     def close(self) -> None:
         for part in self._reader.close():

@@ -80,7 +80,16 @@ class PlanDegraded:
     reason: str
 
 
-PlanEvent = QueryExpansion | QueryComplement | SummaryDelta | PlanDecision | PlanDegraded
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpansionsComplete:
+    """`model` will add no further expansion; other parts of its plan may still follow."""
+
+    model: str
+
+
+PlanEvent = (
+    QueryExpansion | QueryComplement | SummaryDelta | PlanDecision | PlanDegraded | ExpansionsComplete
+)
 Emit = Callable[[PlanEvent], None]
 
 
@@ -115,6 +124,8 @@ class PlanRequest:
     """The account's own chain of models; empty is the server's."""
     tokens_per_day: int | None = None
     """The account's own budget; None is the server's."""
+    announce_complete: bool = False
+    """Emit `ExpansionsComplete`, so that what waits for the expansions alone can begin."""
     context: str = ""
     """Fenced data that the question is about, such as the product of a page."""
     images: tuple[InlineImage, ...] = ()

@@ -63,6 +63,11 @@ class PlanFields:
         """What was wrong, as `name=count`, in the order in which it was first met."""
         return tuple(f"{name}={count}" for name, count in self.counts.items())
 
+    @property
+    def is_full(self) -> bool:
+        """Whether there are as many expansions as are allowed."""
+        return self.expansions >= self._max_expansions
+
     def expansion(self, raw: Any, depth: int = 0) -> list[PlanEvent]:
         """Return the expansion that one element of `query_expansions` holds, if it holds one.
 

@@ -56,6 +56,11 @@ class PlanParser:
         self._text.append(text)
         return self._push(text)
 
+    @property
+    def expansions_closed(self) -> bool:
+        """Whether the list of expansions has been read to its end."""
+        return self._recovery is None and self._tree.list_closed
+
     def close(self) -> list[PlanEvent]:
         """Return what the end of the text completes."""
         if self._recovery is not None:
@@ -101,7 +106,7 @@ class _PlanTree:
         self.seen: set[str] = set()
         self.ended = False
         self._elements = 0
-        self._list_closed = False
+        self.list_closed = False
         self._fields = fields
         self._depth = 0
         self._element_depth = 2
@@ -117,7 +122,7 @@ class _PlanTree:
     @property
     def done(self) -> int | None:
         """How many elements of the list were read; None where the list was read to its end."""
-        return None if self._list_closed else 0 if self.ended else self._elements
+        return None if self.list_closed else 0 if self.ended else self._elements
 
     def take(self, token: str, value: Any) -> list[PlanEvent]:
         """Follow one token."""
@@ -131,7 +136,7 @@ class _PlanTree:
             self._depth -= 1
             if self._open:
                 return self._completed(self._open.pop())
-            self._list_closed |= bool(self._depth) and self._key == EXPANSIONS
+            self.list_closed |= bool(self._depth) and self._key == EXPANSIONS
             self.ended = self._depth == 0
             return []
         return self._completed(value)

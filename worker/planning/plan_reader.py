@@ -42,6 +42,11 @@ class PlanReader:
             return ended.end()
         return []
 
+    @property
+    def expansions_complete(self) -> bool:
+        """Whether no further expansion can come: the list has closed, or as many as allowed are there."""
+        return self.fields.is_full or (self._text is not None and self._text.expansions_closed)
+
     def close(self) -> list[PlanEvent]:
         """Return what the end of the stream completes."""
         events = [] if self._arguments is None else self._arguments.end()
