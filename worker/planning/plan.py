@@ -87,9 +87,7 @@ class ExpansionsComplete:
     model: str
 
 
-PlanEvent = (
-    QueryExpansion | QueryComplement | SummaryDelta | PlanDecision | PlanDegraded | ExpansionsComplete
-)
+PlanEvent = QueryExpansion | QueryComplement | SummaryDelta | PlanDecision | PlanDegraded | ExpansionsComplete
 Emit = Callable[[PlanEvent], None]
 
 
