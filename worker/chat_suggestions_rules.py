@@ -22,7 +22,8 @@ MAX_TRIED = 14
 """Questions tried for one product; each is one search of a millisecond or two."""
 _VALUES = 12
 _TRIED_VALUES = 3
-_HITS = 3
+_HITS = 6
+"""A row of the conversation: all of it has to suit, not only its beginning."""
 
 Suits = Callable[[ShownProduct], bool]
 Values = Mapping[str, list[str]]
