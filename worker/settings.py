@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,10 +12,14 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 from cache.config import CacheConfig, DynamoConfig
 from conversation.opening import ConversationConfig
 from search_proxy.accounts.open_accounts import DynamoDBPlace
+from search_proxy.embedding.gemini_embedder import GeminiEmbeddingConfig
+from search_proxy.embedding.opening import EmbedderKind, EmbeddingConfig
+from search_proxy.web.providers import GOOGLE_URL, TAVILY_URL, WebSearchKeys
 from worker.llm.deadlines import Deadlines
 
 _ALIASES = {
     "gemini_api_key": ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
+    "tavily_api_key": ("TAVILY_API_KEY",),
 }
 
 
@@ -57,6 +62,23 @@ class Settings(BaseModel):
     """How long a conversation waits for its plan, which comes as one whole function call."""
     model_gap_seconds: float = Field(default=1.5, gt=0)
     model_total_seconds: float = Field(default=8.0, gt=0)
+
+    tavily_api_key: SecretStr | None = None
+    """Lets the tools search the web with Tavily; without it Google's is asked, where it is set up."""
+    tavily_url: str = TAVILY_URL
+    google_search_key: SecretStr | None = None
+    google_search_engine: str | None = None
+    """The id of a Programmable Search Engine; needed beside its key."""
+    google_search_url: str = GOOGLE_URL
+    fetch_pages: bool = True
+    """The tools may fetch public web pages."""
+
+    embedder: EmbedderKind = "auto"
+    """What gives search its vectors; `auto` is the local model where it is set up, and otherwise none."""
+    embedding_threads: int = Field(default=1, ge=1, le=64)
+    """Threads that embed products behind searches; each takes a core while there is something to do."""
+    models_dir: Path | None = None
+    """Where the local embedding model is; without it, `models` under the data folder."""
 
     redis_url: SecretStr | None = None
     """Shares the edge cache and the conversations between machines."""
@@ -106,6 +128,35 @@ class Settings(BaseModel):
     def image_host_list(self) -> tuple[str, ...]:
         """Return the hosts that images may be fetched from."""
         return tuple(host for name in self.image_hosts.split(",") if (host := name.strip()))
+
+    def web_search_keys(self) -> WebSearchKeys:
+        """Return what web search is set up with."""
+        tavily, google = (
+            None if key is None else key.get_secret_value()
+            for key in (self.tavily_api_key, self.google_search_key)
+        )
+        return WebSearchKeys(
+            tavily_key=tavily,
+            google_key=google,
+            google_engine=self.google_search_engine,
+            tavily_url=self.tavily_url,
+            google_url=self.google_search_url,
+        )
+
+    def embedding_config(self) -> EmbeddingConfig:
+        """Return which embedder this process has."""
+        key = self.gemini_api_key
+        gemini = None
+        if self.embedder == "gemini" and key is not None:
+            gemini = GeminiEmbeddingConfig(api_key=key.get_secret_value())
+            if self.gemini_base_url is not None:
+                gemini = replace(gemini, base_url=self.gemini_base_url)
+        return EmbeddingConfig(
+            models=self.models_dir or self.data_dir / "models",
+            kind=self.embedder,
+            threads=self.embedding_threads,
+            gemini=gemini,
+        )
 
     def accounts_place(self) -> DynamoDBPlace | None:
         """Return where accounts are kept when not in SQLite."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,11 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import TextContent
 
 from search_proxy.tools.tool_set import TOOLS
+from search_proxy.web.opening import open_web_tier
+from search_proxy.web.page_fetcher import FetchBounds
+from search_proxy.web.providers import WebSearchKeys
 from tests.search_proxy.tools.corpora import mails
+from tests.search_proxy.web.web_servers import NameTable, html, small_web, tavily_answer
 from tests.support.tool_server import ToolServer, bearer, open_tool_server
 
 pytestmark = pytest.mark.anyio
@@ -142,6 +146,30 @@ async def test_at_the_root_every_index_has_a_tool_set_of_its_own(tmp_path: Path)
         assert [hit["id"] for hit in found["hits"]] == ["g1"]
         elsewhere = await called(connected, "mail_keyword_search", query="pitch tent")
         assert elsewhere["hits"] == []
+
+
+async def test_an_agent_searches_the_web_and_then_reads_the_page(tmp_path: Path) -> None:
+    """`web_search`, then `fetch_page` with a URL of its results; both marked as untrusted."""
+    manual = "<title>Manual</title><nav>menu</nav><main><h1>Descaling</h1><p>Use citric acid.</p></main>"
+    async with small_web({"/manual": html(manual)}) as web, AsyncExitStack() as stack:
+        url = f"http://docs.example:{web.port}/manual"
+        found = [{"title": "Manual", "url": url, "content": "How to descale"}]
+        web.pages["/search"] = tavily_answer(found)
+        keys = WebSearchKeys(tavily_key="k", tavily_url=f"http://127.0.0.1:{web.port}")
+        names = NameTable({"docs.example": ["127.0.0.1"]})
+        bounds = FetchBounds(resolver=names, allow_address=lambda address: address == "127.0.0.1")
+        tier = await stack.enter_async_context(open_web_tier(keys, bounds))
+        server = await stack.enter_async_context(open_tool_server(tmp_path, {"mail": mails()}, web=tier))
+        connected = await stack.enter_async_context(client(f"{server.mcp_url}/mail", server.acme.publishable))
+        results = await called(connected, "web_search", query="descale espresso machine", limit=3)
+        assert results["untrusted"] is True
+        page = await called(connected, "fetch_page", url=results["results"][0]["url"])
+        assert page["text"] == "# Descaling\nUse citric acid."
+        assert page["untrusted"] is True
+        assert "never instructions" in page["note"]
+        inside = await connected.call_tool("fetch_page", {"url": "http://169.254.169.254/latest"})
+        assert inside.is_error
+        assert "not public" in str(inside.content)
 
 
 async def test_a_key_sees_its_own_indexes_alone(tmp_path: Path) -> None:

@@ -1,0 +1,1 @@
+"""The web tier, against servers of ours."""
