@@ -19,7 +19,7 @@ from pyroaring import BitMap
 
 from search_proxy.engine.columns import ColumnsBuilder
 from search_proxy.engine.compaction import compacted
-from search_proxy.engine.documents import PreparedDocument, addressable_values, prepare_document
+from search_proxy.engine.documents import PreparedDocument, addressable_values, prepare_document, product_of
 from search_proxy.engine.embedder import embedded_text
 from search_proxy.engine.languages import DEFAULT_LANGUAGE, TextAnalysis
 from search_proxy.engine.manifest import (
@@ -139,10 +139,11 @@ def _with_deleted(folder: Path, snapshot: Snapshot, dead_rows: Sequence[int]) ->
 def _write_added(folder: Path, snapshot: Snapshot, added: Sequence[PreparedDocument]) -> SegmentEntry:
     fields: dict[str, ColumnsBuilder] = {}
     text = TextBuilder(snapshot.text.analysis)
-    hashes = np.empty(len(added), "<u8")
+    texts, products = np.empty(len(added), "<u8"), np.empty(len(added), "<u8")
     for row, one in enumerate(added):
         document = orjson.loads(one.body)
-        hashes[row] = text_hash(embedded_text(document))
+        texts[row] = text_hash(embedded_text(document))
+        products[row] = text_hash(product_of(document))
         text.add(row, document)
         for name, value in addressable_values(document):
             builder = fields.get(name)
@@ -153,7 +154,8 @@ def _write_added(folder: Path, snapshot: Snapshot, added: Sequence[PreparedDocum
     write_segment(
         folder / SEGMENTS / name,
         ids=[document.id for document in added],
-        text_hashes=hashes,
+        text_hashes=texts,
+        product_hashes=products,
         bodies=[document.body for document in added],
         fields={field: builder.build() for field, builder in fields.items()},
         text=text.build(len(added)),

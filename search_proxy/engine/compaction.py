@@ -72,6 +72,9 @@ def _merge(folder: Path, entries: Sequence[SegmentEntry]) -> list[SegmentEntry]:
         folder / SEGMENTS / name,
         ids=[i for s, rows in zip(segments, living, strict=True) for i in _chosen(s.ids(), rows.tolist())],
         text_hashes=np.concatenate([s.text_hashes[rows] for s, rows in zip(segments, living, strict=True)]),
+        product_hashes=np.concatenate(
+            [s.product_hashes[rows] for s, rows in zip(segments, living, strict=True)]
+        ),
         bodies=[b for s, rows in zip(segments, living, strict=True) for b in s.bodies(rows)],
         fields=fields,
         text=merge_texts(

@@ -72,6 +72,17 @@ def prepare_document(document: Mapping[str, Any], position: int) -> PreparedDocu
     return PreparedDocument(id=identifier, body=body)
 
 
+def product_of(document: Mapping[str, Any]) -> str:
+    """Return what names the product that a document is a variant of; its own id where it is none."""
+    parent = document.get("parentProductId")
+    for one in parent if isinstance(parent, list) else [parent]:
+        if isinstance(one, str):
+            return f"text {one}"
+        if type(one) is int:
+            return f"number {one}"
+    return f"id {document['_id']}"
+
+
 def addressable_values(document: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Yield every field that a filter can name, with its scalar or list; `_id` is not among them.
 

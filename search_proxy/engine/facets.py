@@ -23,6 +23,9 @@ MAX_RESULTS = 10_000
 MAX_RANGES = 100
 _REMEMBERED_NAMES = 2_000
 
+_FEW = 32
+"""Where groups are fewer than this part of all, sorting them costs less than marking them."""
+
 
 def check_facets(request: FacetsRequest) -> None:
     """Refuse what cannot be counted.
@@ -134,6 +137,8 @@ def _value_counts(snapshot: Snapshot, field: str, matched: Array, *, collapsed: 
     groups = every.of(matched, snapshot.size)
     if every.is_one_to_one:
         return np.bincount(every.codes[groups], minlength=width)
+    if len(groups) * _FEW < len(every.codes):
+        return np.bincount(every.codes[np.unique(groups)], minlength=width)
     seen = np.zeros(len(every.codes), bool)
     seen[groups] = True
     return np.bincount(every.codes[seen], minlength=width)
@@ -149,9 +154,15 @@ def _value_groups(snapshot: Snapshot, field: str, *, collapsed: bool) -> _Groups
     distinct, groups = np.unique(owners * width + codes, return_inverse=True)
     group_of_row = None
     if len(np.unique(rows)) == len(rows):
-        group_of_row = np.full(snapshot.size, -1)
+        group_of_row = np.full(snapshot.size, -1, np.int32)
         group_of_row[rows] = groups
-    return _Groups(distinct % width, group_of_row, rows, groups, is_one_to_one=len(distinct) == len(rows))
+    return _Groups(
+        (distinct % width).astype(np.int32),
+        group_of_row,
+        rows,
+        groups,
+        is_one_to_one=len(distinct) == len(rows),
+    )
 
 
 def _commonest(counts: Array, sign: int, limit: int) -> Array:
@@ -215,10 +226,10 @@ def _statistics(snapshot: Snapshot, rows: Array, values: Array, *, collapsed: bo
         return {"count": 0}
     if collapsed:
         # A product with several prices counts once, with the first of its matching variants.
-        products = snapshot.products[rows]
-        first = np.full(snapshot.product_count, -1)
-        first[products[::-1]] = np.arange(len(rows))[::-1]
-        values = values[first[first >= 0]]
+        products, positions = snapshot.products[rows], np.arange(len(rows))
+        first = np.empty(snapshot.product_count, np.int64)
+        first[products[::-1]] = positions[::-1]
+        values = values[first[products] == positions]
         count = len(values)
     else:
         count = len(np.unique(rows))

@@ -11,14 +11,10 @@ from typing import Literal
 
 import numpy as np
 
+from search_proxy.engine.best_scores import best_positions
 from search_proxy.engine.columns import Array
 
 FusionMethod = Literal["convex", "weighted_rrf", "rrf"]
-
-_SAMPLED = 16
-"""Every 16th score tells how high the best ones are, at a tenth of the cost of looking at all."""
-
-_SAMPLE_MARGIN = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,31 +92,6 @@ def _convex(lanes: Lanes, candidates: Array, weight: float) -> Array:
     similar = _looked_up(candidates, lanes.vector_rows, lanes.similarities)
     fused: Array = (1 - weight) * text / highest + weight * similar
     return fused
-
-
-def best_positions(scores: Array, rows: Array, depth: int) -> Array:
-    """Return the positions of the best scores, best first, equal ones by row."""
-    if len(scores) > depth:
-        likely = _likely_best(scores, depth)
-        cut = np.partition(likely, len(likely) - depth)[len(likely) - depth]
-        chosen = np.flatnonzero(scores >= cut)
-    else:
-        chosen = np.arange(len(scores))
-    best: Array = chosen[np.lexsort((rows[chosen], -scores[chosen]))][:depth]
-    return best
-
-
-def _likely_best(scores: Array, depth: int) -> Array:
-    """Return scores that hold the best `depth`: above what a sample says, or all if it misleads.
-
-    Sorting out the best of all would cost as much as a fifth of the search.
-    """
-    sample = scores[::_SAMPLED]
-    if len(sample) <= depth:
-        return scores
-    at = len(sample) - 2 * depth // _SAMPLED - _SAMPLE_MARGIN
-    above = scores[scores >= np.partition(sample, at)[at]] if at >= 0 else scores
-    return above if len(above) >= depth else scores
 
 
 def _reciprocal(candidates: Array, ranked: Array, constant: int) -> Array:

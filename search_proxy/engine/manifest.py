@@ -16,7 +16,7 @@ from pathlib import Path
 
 import orjson
 
-FORMAT = 2
+FORMAT = 3
 _FILE = "manifest.json"
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,128}")
 

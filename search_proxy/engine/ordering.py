@@ -10,6 +10,7 @@ from functools import partial
 
 import numpy as np
 
+from search_proxy.engine.best_scores import positions_from
 from search_proxy.engine.columns import Array, FieldColumns
 from search_proxy.engine.snapshot import Snapshot
 from search_proxy.models import SortField
@@ -22,11 +23,7 @@ def by_score(rows: Array, scores: Array, depth: int) -> Array:
 
     Rows ascend; equal scores keep that order.
     """
-    if depth < len(scores):
-        cut = np.partition(scores, len(scores) - depth)[len(scores) - depth]
-        chosen = np.flatnonzero(scores >= cut)
-    else:
-        chosen = np.arange(len(scores))
+    chosen = positions_from(scores, depth)
     best: Array = chosen[np.argsort(-scores[chosen], kind="stable")]
     return best
 
@@ -68,7 +65,7 @@ def count_products(snapshot: Snapshot, rows: Array) -> int:
         return len(rows)
     seen = np.zeros(snapshot.product_count, bool)
     seen[snapshot.products[rows]] = True
-    return int(seen.sum())
+    return int(np.count_nonzero(seen))
 
 
 def _sort_values(snapshot: Snapshot, field: str, *, descending: bool) -> Array:

@@ -1,4 +1,4 @@
-"""One immutable segment of an index: stored documents, their ids and text hashes, their columns and text.
+"""One immutable segment of an index: stored documents, their ids and hashes, columns and text.
 
 A segment is a folder that is written once and never changed; what was deleted from it stands in the
 manifest. All arrays lie in one file, one behind the other, and are read through the page cache.
@@ -32,6 +32,7 @@ class Segment:
         self._own: Mapping[str, tuple[str, int, int]] = header["own"]
         self._data: Array = np.memmap(folder / _ARRAYS, dtype=np.uint8, mode="r").view(np.ndarray)
         self.text_hashes = self._own_array("text_hashes")
+        self.product_hashes = self._own_array("product_hashes")
         self._body_offsets = self._own_array("body_offsets")
         self._bodies = self._own_array("bodies")
         self.size = len(self.text_hashes)
@@ -82,6 +83,7 @@ def write_segment(
     *,
     ids: Sequence[str],
     text_hashes: Array,
+    product_hashes: Array,
     bodies: Sequence[bytes],
     fields: Mapping[str, FieldColumns],
     text: TextColumns,
@@ -91,6 +93,7 @@ def write_segment(
     encoded_ids = [identifier.encode() for identifier in ids]
     own = {
         "text_hashes": np.asarray(text_hashes, "<u8"),
+        "product_hashes": np.asarray(product_hashes, "<u8"),
         "body_offsets": _offsets(bodies),
         "bodies": np.frombuffer(b"".join(bodies), "|u1"),
         "id_offsets": _offsets(encoded_ids),

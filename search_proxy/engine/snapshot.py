@@ -127,14 +127,8 @@ class Snapshot:
 
         A product is what shares a `parentProductId`; a document without one is a product of its own.
         """
-        parents = self.columns("parentProductId")
-        numbers = np.arange(self.size, dtype=np.int64) + parents.distinct_texts + self.size
-        rows, first = np.unique(parents["integer_rows"], return_index=True)
-        if len(rows):
-            numbers[rows] = -1 - np.unique(parents["integer_values"], return_inverse=True)[1][first]
-        rows, first = np.unique(parents["text_rows"], return_index=True)
-        numbers[rows] = parents["text_codes"][first]
-        return np.unique(numbers, return_inverse=True)[1]
+        hashes = [np.empty(0, "<u8"), *(segment.product_hashes for segment in self.segments)]
+        return np.unique(np.concatenate(hashes), return_inverse=True)[1]
 
     @cached_property
     def product_count(self) -> int:

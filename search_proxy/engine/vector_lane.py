@@ -14,9 +14,10 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy as np
 
+from search_proxy.engine.best_scores import best_positions
 from search_proxy.engine.columns import Array
 from search_proxy.engine.embedder import Embedder
-from search_proxy.engine.fusion import Fusion, best_positions
+from search_proxy.engine.fusion import Fusion
 from search_proxy.engine.snapshot import Snapshot
 from search_proxy.engine.vector_clusters import MIN_SEEN, SEEN_SHARE, Clusters
 from search_proxy.engine.vectors import VectorFile, stored_vectors
