@@ -11,6 +11,7 @@ install: $(VENV)/.installed
 $(VENV)/.installed: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	$(BIN)/python -m search_proxy.embedding.setup
 	touch $@
 
 # Programs that the tests talk to (a Redis server, a browser); installed through apt where we are root.

@@ -15,6 +15,9 @@ BENCHES = (
     "planner",
     "routing",
     "relevance",
+    "hybrid_relevance",
+    "embedding",
+    "cached_streams",
     "page",
 )
 

@@ -19,6 +19,7 @@ import orjson
 from tqdm import tqdm
 
 from search_proxy.backend import CatalogWriter, SearchBackend
+from search_proxy.embedding import commands as embedding_commands
 from search_proxy.errors import SearchError
 from search_proxy.feeds import Feed, FeedError, FeedFormat, Refusal, open_feed
 from search_proxy.feeds.derived_categories import read_categories
@@ -81,6 +82,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     _command(commands, "list", _list, "list the indexes of an account")
     _command(commands, "show", _show, "show an index and its fields", index=True)
     _command(commands, "delete", _delete, "delete an index and its products", index=True)
+    embedding_commands.register(commands)
 
 
 def _command(

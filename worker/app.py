@@ -14,6 +14,7 @@ from fastapi import FastAPI
 from starlette.exceptions import HTTPException
 
 from search_proxy.edge_services import EdgeServices
+from search_proxy.embedding.background import BackgroundEmbedding, open_background_embedding
 from search_proxy.errors import SearchError
 from search_proxy.gateway import create_gateway
 from search_proxy.mcp.http_face import McpFace, mcp_policy, mcp_router
@@ -54,6 +55,18 @@ def create_worker() -> FastAPI:
     return app
 
 
+@asynccontextmanager
+async def _embedding_behind(services: Services) -> AsyncIterator[BackgroundEmbedding | None]:
+    """Embed behind the searches what loads have left without a vector, where there is an embedder."""
+    opened = services.embedder
+    if opened.embedder is None:
+        yield None
+        return
+    indexes = services.settings.data_dir / "indexes"
+    async with open_background_embedding(services.embeddings, indexes, on_stop=opened.stop) as job:
+        yield job
+
+
 def create_app(open_services: OpenServices) -> FastAPI:
     """Return the whole application; its lifespan opens and closes the services.
 
@@ -68,6 +81,7 @@ def create_app(open_services: OpenServices) -> FastAPI:
             open_services() as services,
             open_toolbox(services) as toolbox,
             mcp.opened(toolbox, lambda caller: services.backend.list_indexes(caller.account_id)),
+            _embedding_behind(services) as embedding,
         ):
             worker.state.services = services
             app.state.drain = services.runs.drain
@@ -85,7 +99,7 @@ def create_app(open_services: OpenServices) -> FastAPI:
                 agentic=InProcessAgenticBinding(worker),
                 demo=services.settings.demo,
                 search_timeout_seconds=services.settings.search_timeout_seconds,
-                readiness=readiness(services),
+                readiness=readiness(services, embedding),
             )
 
     app = create_gateway(

@@ -9,6 +9,7 @@ from cache.opening import open_cache
 from conversation.opening import open_conversations
 from search_proxy.accounts.open_accounts import open_account_office
 from search_proxy.backends.embedded import open_embedded
+from search_proxy.embedding.opening import open_embedder
 from search_proxy.proxy import SearchProxy
 from worker.background import open_background
 from worker.image_fetching import ImageFetcher
@@ -29,7 +30,8 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
         office = await stack.enter_async_context(
             open_account_office(settings.data_dir, dynamodb=settings.accounts_place(), demo=settings.demo)
         )
-        backend = await stack.enter_async_context(open_embedded(settings.data_dir))
+        embedder = stack.enter_context(open_embedder(settings.embedding_config()))
+        backend = await stack.enter_async_context(open_embedded(settings.data_dir, embedder.embedder))
         search = SearchProxy(backend)
         catalog_planner = CatalogPlanner(search)
         parts = await stack.enter_async_context(open_model_parts(settings, search, catalog_planner))
@@ -58,7 +60,8 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             model=parts.model,
             breakers=parts.breakers,
             budget=parts.budget,
-            lanes=("text",),
+            embedder=embedder,
+            embeddings=backend,
             conversations=conversations,
             reviews=reviews,
             suggestions=parts.suggestions,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from search_proxy.accounts.account_office import AccountOffice
 from search_proxy.backend import CatalogWriter, SearchBackend
 from search_proxy.binding import SearchBinding
+from search_proxy.embedding.background import EmbeddingEngine
 from worker.headless import AnswerPreviewer
 from worker.services import Services
 
@@ -30,6 +31,11 @@ class CommandServices:
     def backend(self) -> SearchBackend:
         """The search that answers over the catalog."""
         return self.services.backend
+
+    @property
+    def embeddings(self) -> EmbeddingEngine:
+        """The engine whose indexes are embedded."""
+        return self.services.embeddings
 
     @property
     def catalog(self) -> CatalogWriter:

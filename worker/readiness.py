@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from search_proxy.embedding.background import BackgroundEmbedding
 from worker.services import Services
 
 
-def readiness(services: Services) -> Callable[[], Mapping[str, Any]]:
+def readiness(services: Services, embedding: BackgroundEmbedding | None) -> Callable[[], Mapping[str, Any]]:
     """Return what gives the facts, from memory, without waiting."""
 
     def facts() -> Mapping[str, Any]:
@@ -21,10 +22,24 @@ def readiness(services: Services) -> Callable[[], Mapping[str, Any]]:
             "draining": services.runs.draining,
             "runs": services.runs.active,
             "model": _model(services),
-            "search": {"lanes": list(services.lanes)},
+            "search": _search(services, embedding),
             "cache": {"open": cache["open"], "filters": cache["filters"], "counts": cache["counts"]},
         }
 
+    return facts
+
+
+def _search(services: Services, embedding: BackgroundEmbedding | None) -> dict[str, Any]:
+    facts = dict(services.embedder.describe())
+    if embedding is not None:
+        # Sums alone: the names of indexes are their owners' business.
+        progress = list(embedding.progress.values())
+        facts["embedding"] = {
+            "indexes": len(progress),
+            "done": sum(index.done for index in progress),
+            "of": sum(index.of for index in progress),
+            "failed": sum(index.state == "failed" for index in progress),
+        }
     return facts
 
 

@@ -12,6 +12,8 @@ from search_proxy.accounts.account_office import AccountOffice
 from search_proxy.accounts.directory import AccountDirectory
 from search_proxy.backend import CatalogWriter, SearchBackend
 from search_proxy.binding import SearchBinding
+from search_proxy.embedding.background import EmbeddingEngine
+from search_proxy.embedding.opening import OpenedEmbedder
 from worker.chat_suggestions_model import SuggestionWriter
 from worker.images import ImageReader
 from worker.llm.breaker import CircuitBreaker
@@ -71,7 +73,8 @@ class Services:
     model: LanguageModel | None
     breakers: Mapping[str, CircuitBreaker]
     budget: TokenBudget
-    lanes: tuple[str, ...]
+    embedder: OpenedEmbedder
+    embeddings: EmbeddingEngine
     conversations: Conversations
     reviews: Reviews
     suggestions: SuggestionWriter | None
