@@ -11,7 +11,8 @@ from collections.abc import Collection, Sequence
 import numpy as np
 from pyroaring import BitMap
 
-from search_proxy.engine.postings import rows_of
+from search_proxy.engine.columns import Array
+from search_proxy.engine.postings import bitmap_of_all, rows_of
 from search_proxy.engine.snapshot import Passing, Snapshot
 from search_proxy.errors import InvalidSearch, UnknownField
 from search_proxy.filters import (
@@ -85,21 +86,20 @@ def rows_passing(snapshot: Snapshot, wanted: Filter | None) -> BitMap:
     if wanted is None:
         return snapshot.live_rows
     check_fields(snapshot, dict.fromkeys(leaf.field for leaf in leaves(wanted)), "filter")
-    sets: list[BitMap] = []
+    found: list[list[Array]] = []
     for node in post_order(wanted):
         if isinstance(node, NotFilter):
-            sets.append(snapshot.live_rows - sets.pop())
-        elif isinstance(node, AndFilter | OrFilter):
-            right, left = sets.pop(), sets.pop()
-            # Every set here is our own, so the left one may be changed: a list of 10,000 stays linear.
-            if isinstance(node, AndFilter):
-                left &= right
-            else:
-                left |= right
-            sets.append(left)
+            found.append([rows_of(snapshot.live_rows - bitmap_of_all(found.pop()))])
+        elif isinstance(node, OrFilter):
+            # An OR of thousands only collects rows; they become one set where it ends.
+            right = found.pop()
+            found[-1].extend(right)
+        elif isinstance(node, AndFilter):
+            right, left = found.pop(), found.pop()
+            found.append([rows_of(bitmap_of_all(left) & bitmap_of_all(right))])
         else:
-            sets.append(_leaf_rows(snapshot, node))
-    return sets.pop() & snapshot.live_rows
+            found.append(_leaf_rows(snapshot, node))
+    return bitmap_of_all(found.pop()) & snapshot.live_rows
 
 
 def without_terms(wanted: Filter | None, texts: Sequence[str]) -> Filter | None:
@@ -125,21 +125,22 @@ def _evaluate(snapshot: Snapshot, given: Sequence[Filter]) -> Passing:
     return Passing(rows, mask)
 
 
-def _leaf_rows(snapshot: Snapshot, leaf: Leaf) -> BitMap:
+def _leaf_rows(snapshot: Snapshot, leaf: Leaf) -> list[Array]:
+    """Return the rows of one term, in parts that may overlap."""
     if leaf.field == "_id":
-        return _id_rows(snapshot, leaf)
+        return [rows_of(_id_rows(snapshot, leaf))]
     postings = snapshot.postings(leaf.field)
     if postings is None:
-        return BitMap()
+        return []
     match leaf:
         case TermFilter(_, value):
-            return postings.equal(value)
+            return postings.rows_equal((value,))
         case InFilter(_, values):
-            return postings.any_equal(values)
+            return postings.rows_equal(values)
         case RangeFilter(_, lower, upper):
-            return postings.between(lower, upper)
+            return postings.rows_between(lower, upper)
         case ContainsFilter(_, value):
-            return postings.contains(value)
+            return [rows_of(postings.contains(value))]
 
 
 def _id_rows(snapshot: Snapshot, leaf: Leaf) -> BitMap:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import array
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -34,6 +34,14 @@ def rows_of(rows: BitMap) -> Array:
     return np.asarray(rows.to_array(), np.uint32)
 
 
+def bitmap_of_all(parts: Sequence[Array]) -> BitMap:
+    """Return the set of the rows in all `parts`."""
+    filled = [part for part in parts if len(part)]
+    if not filled:
+        return BitMap()
+    return bitmap_of(filled[0] if len(filled) == 1 else np.concatenate(filled))
+
+
 class FieldPostings:
     """Answers equality, range and word questions about one field."""
 
@@ -46,6 +54,14 @@ class FieldPostings:
 
     def any_equal(self, wanted: Iterable[str]) -> BitMap:
         """Return the rows where some value equals one of `wanted`."""
+        return bitmap_of_all(self.rows_equal(wanted))
+
+    def between(self, lower: int | float | None, upper: int | float | None) -> BitMap:
+        """Return the rows where some number lies in the range, both ends included."""
+        return bitmap_of_all(self.rows_between(lower, upper))
+
+    def rows_equal(self, wanted: Iterable[str]) -> list[Array]:
+        """Return the rows where some value equals one of `wanted`, in parts that may overlap."""
         parts: list[Array] = []
         for value in wanted:
             folded = value.casefold()
@@ -53,24 +69,19 @@ class FieldPostings:
             if folded in _BOOLEANS and len(self.columns["boolean_rows"]):
                 chosen = self.columns["boolean_values"] == _BOOLEANS[folded]
                 parts.append(self.columns["boolean_rows"][chosen])
-            number = parse_number(value)
-            if number is not None:
-                parts.append(self._floats_between(number, number))
-                if isinstance(number, int):
-                    parts.append(self._integers_between(number, number))
-        parts = [part for part in parts if len(part)]
-        if not parts:
-            return BitMap()
-        return bitmap_of(parts[0] if len(parts) == 1 else np.concatenate(parts))
+            if self._has_numbers:
+                number = parse_number(value)
+                if number is not None:
+                    parts.append(self._floats_between(number, number))
+                    if isinstance(number, int):
+                        parts.append(self._integers_between(number, number))
+        return parts
 
-    def between(self, lower: int | float | None, upper: int | float | None) -> BitMap:
-        """Return the rows where some number lies in the range, both ends included."""
+    def rows_between(self, lower: int | float | None, upper: int | float | None) -> list[Array]:
+        """Return the rows where some number lies in the range, in parts that may overlap."""
         low = -math.inf if lower is None else lower
         high = math.inf if upper is None else upper
-        integers, floats = self._integers_between(low, high), self._floats_between(low, high)
-        if not len(integers) or not len(floats):
-            return bitmap_of(floats if len(floats) else integers)
-        return bitmap_of(np.concatenate([integers, floats]))
+        return [self._integers_between(low, high), self._floats_between(low, high)]
 
     def contains(self, wanted: str) -> BitMap:
         """Return the rows in whose texts every word of `wanted` occurs."""
@@ -79,6 +90,10 @@ class FieldPostings:
             return BitMap()
         sets = [self._rows_of_codes(self._codes_by_word[word]) for word in words]
         return BitMap.intersection(*sets)
+
+    @cached_property
+    def _has_numbers(self) -> bool:
+        return len(self.columns["integer_rows"]) + len(self.columns["float_rows"]) > 0
 
     @cached_property
     def _codes_by_text(self) -> dict[str, list[int]]:
@@ -129,16 +144,16 @@ class FieldPostings:
         low, high = max(low, _LOWEST), min(high, _HIGHEST)
         if low > high:
             return rows[:0]
-        start = np.searchsorted(values, np.int64(low), "left")
-        found: Array = rows[start : np.searchsorted(values, np.int64(high), "right")]
+        start = values.searchsorted(low, "left")
+        found: Array = rows[start : values.searchsorted(high, "right")]
         return found
 
     def _floats_between(self, lower: int | float, upper: int | float) -> Array:
         values, rows = self._sorted_floats
         if not len(values):
             return rows
-        start = np.searchsorted(values, _float_at_least(lower), "left")
-        found: Array = rows[start : np.searchsorted(values, -_float_at_least(-upper), "right")]
+        start = values.searchsorted(_float_at_least(lower), "left")
+        found: Array = rows[start : values.searchsorted(-_float_at_least(-upper), "right")]
         return found
 
 
