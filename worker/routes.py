@@ -15,6 +15,8 @@ from search_proxy.accounts.settings_schema import SettingsSnapshot
 from search_proxy.caller import Caller
 from worker.agentic_search import AgenticSearch
 from worker.aggregate import aggregate
+from worker.converse_memory import check_conversation
+from worker.converse_search import ConversingSearch
 from worker.errors import InvalidRequest, NotFound, PayloadTooLarge, ShuttingDown
 from worker.payload import MAX_PAYLOAD_BYTES, AgenticPayload, read_json, read_query_parameters
 from worker.replies import json_response
@@ -29,7 +31,7 @@ MAX_BODY_BYTES = 2 * MAX_PAYLOAD_BYTES
 """A JSON body that wraps base64 is a third larger than what it holds."""
 
 
-# These are coroutines because FastAPI sends plain functions through a thread, which costs more than the answer.
+# These are coroutines because FastAPI sends plain functions through a thread, at more than an answer costs.
 async def services_of(request: Request) -> Services:
     """Return the parts that this process runs with."""
     services: Services = request.app.state.services
@@ -104,12 +106,15 @@ async def _build(
     if services.runs.draining:
         raise ShuttingDown("the server is restarting; please ask again")
     description = await services.search.describe_index(caller, index)
+    if payload.converses:
+        await check_conversation(services.conversations, caller.account_id, payload.conversation_id)
     return build_request(caller, index, payload, settings, description)
 
 
 def _start(services: Services, agentic: AgenticRequest) -> Run:
     run = Run(account_id=agentic.caller.account_id, index=agentic.index)
-    services.runs.start(run, AgenticSearch(services, agentic, run))
+    flow = ConversingSearch if agentic.converses else AgenticSearch
+    services.runs.start(run, flow(services, agentic, run))
     return run
 
 
