@@ -72,9 +72,7 @@ async def _ask_once(cache: QueryCache, report: dict[str, int]) -> None:
             return
 
 
-async def _compute(
-    cache: QueryCache, report: dict[str, int], publish: Callable[[bytes], None]
-) -> None:
+async def _compute(cache: QueryCache, report: dict[str, int], publish: Callable[[bytes], None]) -> None:
     report["computed"] += 1
     for event in EVENTS:
         await asyncio.sleep(0.02)
