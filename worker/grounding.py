@@ -29,6 +29,8 @@ _URL = re.compile(
     rf"|\bwww\.{_IN_WORD}+|[\w.+-]{{1,64}}@[\w-]{{1,64}}\.\w+",
     re.ASCII | re.IGNORECASE,
 )
+_MAY_HOLD_URL = re.compile(r"[:@]|www", re.IGNORECASE)
+_MAY_HOLD_PRICE = re.compile(r"\d")
 _SHOWN_ALONE = {"<": "‹", ">": "›"}
 _BRACKETS = str.maketrans("", "", "[]<>\\")
 _MAX_HELD = 400
@@ -145,10 +147,9 @@ class GroundedText:
         return self._clean(plain)
 
     def _clean(self, text: str) -> str:
-        if not text:
-            return text
-        text, urls = _URL.subn("", text)
-        text, prices = self._prices.neutralise(text)
+        # Most pieces are a word or two: what cannot be in them is not looked for.
+        text, urls = _URL.subn("", text) if _MAY_HOLD_URL.search(text) else (text, 0)
+        text, prices = self._prices.neutralise(text) if _MAY_HOLD_PRICE.search(text) else (text, 0)
         for name, number in (("url_removed", urls), ("unknown_price", prices)):
             if number:
                 self.counts[name] += number

@@ -57,7 +57,7 @@ class Run:
         self._end_event = end_event
         self._log: deque[Event] = deque()
         self._next_seq = 1
-        self._news = asyncio.Event()
+        self._waiting: list[asyncio.Future[None]] = []
         self._task: asyncio.Task[None] | None = None
         self._error_event: Callable[[str, str, bool], None] = self._emit_delta_error
 
@@ -75,8 +75,10 @@ class Run:
 
     def nudge(self) -> None:
         """Let every wait for news return, whether there is any or not."""
-        news, self._news = self._news, asyncio.Event()
-        news.set()
+        waiting, self._waiting = self._waiting, []
+        for each in waiting:
+            if not each.done():
+                each.set_result(None)
 
     def has_events_after(self, seq: int) -> bool:
         """Return whether a subscriber that saw `seq` last would get anything, now or later."""
@@ -103,7 +105,9 @@ class Run:
     async def wait_for_news(self, seq: int) -> None:
         """Return when an event after `seq` is there, the run has ended, or somebody has nudged it."""
         if not self.finished and self.last_seq <= seq:
-            await self._news.wait()
+            news: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiting.append(news)
+            await news
 
     async def events(self, after: int = 0) -> AsyncIterator[Event]:
         """Yield every event after `after`, as they come, until the end."""
@@ -140,7 +144,7 @@ class Run:
         finally:
             self.emit(self._end_event, {})
             self.finished = True
-            self._news.set()
+            self.nudge()
             self._task = None
 
     def _report(self, error: BaseException) -> None:

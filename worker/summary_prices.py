@@ -22,6 +22,8 @@ _PRICE = re.compile(
 )
 _AMOUNT = re.compile(_NUMBER)
 _UNFINISHED = re.compile(rf"(?:\d|{_SIGN}|\b(?:{_CODE}))\s?[-\u2013\u2014]?\Z", re.IGNORECASE)
+_ENDS_WITH_WORD = re.compile(rf"(?!(?:{_CODE})\Z)[a-z]{{3}}\Z|[.!?,;]\Z", re.IGNORECASE)
+"""An end that no price goes on from, found much sooner than that it is none of the others."""
 _REPLACEMENT = {"en": "(see price)"}
 _REPLACEMENT_ELSEWHERE = "\u2026"
 
@@ -50,7 +52,8 @@ class PriceCheck:
 
     def may_continue(self, text: str) -> bool:
         """Return whether what follows `text` may belong to a price that ends it."""
-        return _UNFINISHED.search(text[-12:]) is not None
+        tail = text[-12:]
+        return not _ENDS_WITH_WORD.search(tail) and _UNFINISHED.search(tail) is not None
 
 
 def _readings(amount: str) -> set[int]:
