@@ -98,7 +98,7 @@ def main() -> None:
         rows.extend(_searching(snapshot, None, ""))
         embedder = MadeUpEmbedder()
         embed_missing(folder, embedder, lambda done, of: None)
-        rows.extend(_searching(snapshot, VectorLane(embedder, Fusion()), ", hybrid"))
+        rows.extend(_searching(snapshot, VectorLane(embedder, Fusion(min_similarity=-1.0)), ", hybrid"))
         rows.append(asyncio.run(loop_pause(data, embedder)))
     print_table("embedded engine", rows)
 
@@ -151,7 +151,7 @@ def measured(snapshot: Snapshot, requests: Sequence[SearchRequest], lane: Vector
 async def loop_pause(data: Path, embedder: Embedder) -> Row:
     """Return how long the event loop was kept from running while six searches ran at once, repeatedly."""
     pauses: list[float] = []
-    async with open_embedded(data, embedder) as engine:
+    async with open_embedded(data, embedder, Fusion(min_similarity=-1.0)) as engine:
         requests = [SearchRequest(index="shop", q=query, facets=FACETS) for query in made_up_queries(60)]
         for request in requests[:TOGETHER]:
             await engine.search("bench", request)

@@ -85,7 +85,7 @@ def _measure(data: Path) -> list[Row]:
         _, snapshot = open_snapshot(folder)
         opened.append(time.perf_counter() - started)
     rows.append(row_of("open", opened))
-    lane = VectorLane(vectors, Fusion(depth=DEPTH))
+    lane = VectorLane(vectors, Fusion(depth=DEPTH, min_similarity=-1.0))
     plain = [SearchRequest(index="shop", q=query) for query in made_up_queries(QUERIES)]
     faceted = [replace(one, facets=FACETS) for one in plain]
     rows.append(row_of("search", measured(snapshot, plain, None)))

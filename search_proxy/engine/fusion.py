@@ -19,12 +19,17 @@ FusionMethod = Literal["convex", "weighted_rrf", "rrf"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fusion:
-    """How the lanes are fused; `depth` of each are candidates."""
+    """How the lanes are fused; `depth` of each are candidates.
+
+    Below `min_similarity` the vector lane brings nothing of its own, so that nonsense finds nothing. The value
+    is measured for MiniLM (docs/engine.md) and belongs to a model, as similarities do.
+    """
 
     method: FusionMethod = "convex"
     vector_weight: float | None = None
     depth: int = 200
     rank_constant: int = 60
+    min_similarity: float = 0.35
 
     @property
     def weight(self) -> float:
@@ -50,7 +55,8 @@ class Lanes:
 def fuse(lanes: Lanes, fusion: Fusion) -> tuple[Array, Array]:
     """Return all rows that either lane brings, ascending, and the fused score of each."""
     best_text = best_positions(lanes.text_scores, lanes.text_rows, fusion.depth)
-    best_vector = best_positions(lanes.similarities, lanes.vector_rows, fusion.depth)
+    near = np.flatnonzero(lanes.similarities >= fusion.min_similarity)
+    best_vector = near[best_positions(lanes.similarities[near], lanes.vector_rows[near], fusion.depth)]
     candidates = np.union1d(lanes.text_rows[best_text], lanes.vector_rows[best_vector])
     if fusion.method == "convex":
         scores = _convex(lanes, candidates, fusion.weight)
