@@ -10,6 +10,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from contextlib import AsyncExitStack
+from dataclasses import replace
 
 from cache.errors import FlightAbandoned
 from cache.single_flight import Seat
@@ -17,6 +18,7 @@ from search_proxy.errors import SearchError
 from worker.answer import Answer
 from worker.answer_cache import CachePlan, plan_cache, storable, store_answer
 from worker.answer_stream import AnswerStream
+from worker.converse_search_turn import TurnPart
 from worker.errors import PlanningFailed, UpstreamFailed
 from worker.first_search import WITHOUT_SEARCH
 from worker.plan_flight import PlanTeller, follow_plan
@@ -30,7 +32,7 @@ from worker.planning.plan import (
     PlanSource,
     QueryExpansion,
 )
-from worker.request import AgenticRequest
+from worker.request import AgenticRequest, plan_request
 from worker.run import Outcome, Run
 from worker.services import Services
 from worker.stored_answer import StoredAnswer
@@ -45,6 +47,7 @@ class AgenticSearch:
     """One answer being made; `__call__` is the work of its run.
 
     `looks_up` False answers anew, to replace a stale entry; `stores` False leaves the cache as it is.
+    `turn` is there where the answer is a turn of a conversation.
     """
 
     def __init__(
@@ -55,8 +58,10 @@ class AgenticSearch:
         *,
         looks_up: bool = True,
         stores: bool = True,
+        turn: TurnPart | None = None,
     ) -> None:
         self._services = services
+        self._turn = turn
         self._request = request
         self._looks_up = looks_up
         self._stores = stores
@@ -64,7 +69,7 @@ class AgenticSearch:
         self._teller: PlanTeller | None = None
         self._begin_summary: Callable[[str], asyncio.Task[None]] | None = None
         self._summary: asyncio.Task[None] | None = None
-        self.answer = Answer(request=request, run_id=run.id)
+        self.answer = turn.answer if turn is not None else Answer(request=request, run_id=run.id)
         self._stream = AnswerStream(services, self.answer, run)
 
     async def __call__(self, run: Run) -> None:
@@ -88,9 +93,9 @@ class AgenticSearch:
 
     async def _answer(self) -> None:
         config = self._request.settings.agentic_config
-        read = await self._read()
+        read = None if self._turn is not None and self._turn.is_follow_up else await self._read()
         if read is not None and read.strategy in WITHOUT_SEARCH:
-            self._answer_in_words(read)
+            await self._answer_in_words(read)
             return
         async with asyncio.TaskGroup() as group:
             initial = group.create_task(self._stream.first_hits(read), name="first-hits")
@@ -98,7 +103,7 @@ class AgenticSearch:
             if stored is not None:
                 self._stream.open(categories=bool(stored.expansions), summary=bool(stored.summary))
                 await self._replay(stored, initial)
-            elif count_words(self._request.query) < config.short_query_words:
+            elif self._is_plain():
                 self.answer.source = PlanSource.SHORT_QUERY_BYPASS
                 self._stream.open(categories=False, summary=False)
             else:
@@ -107,7 +112,19 @@ class AgenticSearch:
                 await self._plan(initial)
         if self.answer.initial is None and not self.answer.categories:
             raise UpstreamFailed("the search could not be answered; please try again")
+        await self._close()
+
+    async def _close(self) -> None:
+        """Send the receipt; a turn is committed first, so that the end of the stream stands for it."""
+        if self._turn is not None:
+            await self._turn.keep()
         self._stream.close()
+
+    def _is_plain(self) -> bool:
+        """Return whether the query gets plain hits; a follow-up is short by nature."""
+        if self._turn is not None and self._turn.is_follow_up:
+            return self._turn.is_plain
+        return count_words(self._request.query) < self._request.settings.agentic_config.short_query_words
 
     async def _read(self) -> Decision | None:
         """Return what the rules make of the query, or None where the index cannot be asked."""
@@ -118,14 +135,14 @@ class AgenticSearch:
         self.answer.decision = PlanDecision(strategy=decision.strategy)
         return decision
 
-    def _answer_in_words(self, read: Decision) -> None:
+    async def _answer_in_words(self, read: Decision) -> None:
         """Answer a greeting, or ask back: nothing was looked for, so nothing is missing."""
         self.answer.source = PlanSource.CATALOG
         self.answer.complements = list(read.options)
         self._stream.open(categories=False, summary=True)
         self._stream.say(read.message or "")
         self._stream.offer_complements()
-        self._stream.close()
+        await self._close()
 
     async def _look_up(self) -> StoredAnswer | None:
         """Return the answer that the cache has, noting in any case what it said."""
@@ -273,18 +290,6 @@ class AgenticSearch:
             await store_answer(self._services.cache, self.answer, self._cache)
 
     def _plan_request(self) -> PlanRequest:
-        request = self._request
-        config = request.settings.agentic_config
-        return PlanRequest(
-            caller=request.caller,
-            index=request.index,
-            query=request.query,
-            max_categories=request.max_categories,
-            client_filter=request.initial.filter,
-            allow_filters=config.filter_facets.enabled,
-            filter_fields=config.filter_facets.fields,
-            system_prompt=request.system_prompt,
-            models=tuple(name for name in (config.models.plan, config.models.fallback) if name),
-            tokens_per_day=config.budgets.tokens_per_day,
-            announce_complete=config.enable_summary,
-        )
+        announce = self._request.settings.agentic_config.enable_summary
+        history = () if self._turn is None else self._turn.history
+        return replace(plan_request(self._request), announce_complete=announce, history=history)

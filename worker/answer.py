@@ -36,6 +36,8 @@ class Answer:
     expansions: list[QueryExpansion] = field(default_factory=list)
     cache: Mapping[str, Any] | None = None
     cache_tier: str | None = None
+    conversation_id: str | None = None
+    turn: int | None = None
     warnings: list[str] = field(default_factory=list)
     outcome: Outcome = Outcome.ERROR
 
@@ -64,7 +66,13 @@ class Answer:
             "timings": self.timings.milliseconds(),
             "tokens": self.tokens(),
             "warnings": self.all_warnings(),
+            **self._conversation(),
         }
+
+    def _conversation(self) -> dict[str, Any]:
+        if self.conversation_id is None:
+            return {}
+        return {"conversationId": self.conversation_id, "turn": self.turn}
 
     def all_warnings(self) -> list[str]:
         """Return what went less than well, for people who look closely."""

@@ -18,12 +18,16 @@ from worker.planning.catalog_vocabulary import Vocabulary
 from worker.planning.thread_rules import decide_turn
 from worker.planning.thread_state import ShownProduct, ThreadState, remembered_fields, shown_product
 
-MAX_TRIED = 14
+MAX_TRIED = 20
 """Questions tried for one product; each is one search of a millisecond or two."""
+_SAID_ONCE = frozenset({"price", "other brand"})
+"""Asked in another way it is the same question."""
 _VALUES = 12
 _TRIED_VALUES = 3
 _HITS = 6
-"""A row of the conversation: all of it has to suit, not only its beginning."""
+"""A row of the conversation."""
+_SUITING = 3
+"""So many of a row, from its beginning, have to suit; what a shopper looks at first is the answer."""
 
 Suits = Callable[[ShownProduct], bool]
 Values = Mapping[str, list[str]]
@@ -63,16 +67,17 @@ class CatalogSuggestions:
             if tried >= MAX_TRIED or len(found) >= limit:
                 break
             if await self._is_answered(candidate, product):
-                if candidate.about in found:
-                    spare.append(candidate.question)
-                else:
+                if candidate.about not in found:
                     found[candidate.about] = candidate.question
+                elif candidate.about not in _SAID_ONCE:
+                    spare.append(candidate.question)
         return (*found.values(), *spare)[:limit]
 
     async def _values(self, document: Document) -> tuple[Values, Values]:
         """Return what colours, sizes and brands the product's variants have, and those of its category."""
         roles = self._vocabulary.roles
-        category = next((name for name in roles.category_fields if _one(document, name)), None)
+        kinds = (*roles.types, *roles.categories)
+        category = next((name for name in kinds if _one(document, name)), None)
         parent = document.get("parentProductId")
         of_itself = TermFilter("parentProductId", parent) if isinstance(parent, str) else None
         of_kind = None if category is None else TermFilter(category, _one(document, category))
@@ -112,7 +117,7 @@ class CatalogSuggestions:
         hits = (await self._search.handle_search(self._caller, wanted)).hits
         answers = [shown_product(hit, roles) for hit in hits]
         others = [each for each in answers if each.id != product.id]
-        if not others or not all(candidate.suits(each) for each in others):
+        if not others or not all(candidate.suits(each) for each in others[:_SUITING]):
             return False
         return not candidate.itself or others[0].parent == product.parent is not None
 
@@ -142,23 +147,24 @@ def _candidates(
         question = f"Is there one in size {value}?"
         yield _Candidate(question=question, suits=with_value(value), about="size", itself=True)
     for value in others(siblings, roles.colours[:1]):
-        question = f"Which {noun} do you have in {value}?"
-        yield _Candidate(question=question, suits=with_value(value), about="colour")
+        for question in (f"Which {noun} do you have in {value}?", f"Is there something similar in {value}?"):
+            yield _Candidate(question=question, suits=with_value(value), about="colour")
     price = product.price
     if price is not None:
-        yield _Candidate(
-            question=f"Are there cheaper {noun}?",
-            suits=lambda other: of_its_kind(other) and other.price is not None and other.price < price,
-            about="price",
-        )
+        for question in (f"Are there cheaper {noun}?", "Is there something cheaper?"):
+            yield _Candidate(
+                question=question,
+                suits=lambda other: of_its_kind(other) and other.price is not None and other.price < price,
+                about="price",
+            )
     for name in roles.brands[:1]:
         brand = _one(document, name)
         if brand:
             question = f"What other {noun} are there from {brand}?"
             yield _Candidate(question=question, suits=with_value(brand), about="brand")
     for value in others(siblings, roles.brands[:1]):
-        question = f"Do you have {noun} from {value}?"
-        yield _Candidate(question=question, suits=with_value(value), about="other brand")
+        for question in (f"Do you have {noun} from {value}?", f"Is there something similar from {value}?"):
+            yield _Candidate(question=question, suits=with_value(value), about="other brand")
     yield _Candidate(question="Do you have anything similar?", suits=of_its_kind, about="similar")
     if price is not None:
         yield _Candidate(

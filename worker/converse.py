@@ -12,16 +12,15 @@ import logging
 from collections.abc import Callable
 from typing import Any
 
-from conversation import ConversationBusy, ConversationNotFound
 from search_proxy.errors import SearchError
 from worker.answer import Answer
 from worker.converse_by_model import answer_by_model
 from worker.converse_by_rules import answer_by_rules
-from worker.converse_memory import LAST_WORDS_SECONDS, ConversationMemory
+from worker.converse_memory import LAST_WORDS_SECONDS, ConversationMemory, told_as_ours
 from worker.converse_request import ConverseRequest
 from worker.converse_stream import ConverseStream
 from worker.converse_turn import ConverseTurn, about_documents
-from worker.errors import NotFound, TooManyTurns, UpstreamFailed
+from worker.errors import UpstreamFailed
 from worker.planning.catalog_vocabulary import Vocabulary
 from worker.planning.plan import PlanRequest, PlanSource
 from worker.planning.thread_rules import decide_turn
@@ -57,17 +56,14 @@ class Converse:
         """
         agentic, answer = self._request.agentic, self.answer
         try:
-            async with self._services.conversations.turn(
-                agentic.caller.account_id, agentic.conversation_id
-            ) as turn:
-                self._memory = ConversationMemory(turn, answer)
-                run.conversation_id = turn.conversation_id
-                self._stream.begin(turn.conversation_id)
-                await self._make(self._memory)
-        except ConversationNotFound as error:
-            raise NotFound(str(error)) from error
-        except ConversationBusy as error:
-            raise TooManyTurns(str(error)) from error
+            with told_as_ours():
+                async with self._services.conversations.turn(
+                    agentic.caller.account_id, agentic.conversation_id
+                ) as turn:
+                    self._memory = ConversationMemory(turn, answer)
+                    run.conversation_id = turn.conversation_id
+                    self._stream.begin(turn.conversation_id)
+                    await self._make(self._memory)
         finally:
             logger.info("converse_completed", extra=self._log_fields())
 
@@ -87,7 +83,7 @@ class Converse:
         finally:
             # Whatever ended the turn, the end of the stream follows: what was said is kept before it.
             await self._keep(memory, patience)
-            self._stream.close(self._receipt(memory))
+            self._stream.close(answer.receipt())
 
     async def _answer(self, memory: ConversationMemory) -> None:
         async with asyncio.TaskGroup() as group:
@@ -165,9 +161,6 @@ class Converse:
             categories=[found.expansion.label for found in answer.categories],
             thread=self._thread(),
         )
-
-    def _receipt(self, memory: ConversationMemory) -> dict[str, Any]:
-        return self.answer.receipt() | {"conversationId": memory.conversation_id, "turn": memory.number}
 
     def _log_fields(self) -> dict[str, Any]:
         memory = self._memory

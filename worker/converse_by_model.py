@@ -18,9 +18,9 @@ from worker.errors import PlanningFailed
 from worker.grounding import GroundedText
 from worker.llm.prompts import fenced
 from worker.planning.plan import PlanRequest, PlanSource
-from worker.planning.plan_fields import MAX_EXPANSIONS
 from worker.planning.thread_state import ShownProduct
 from worker.product_context import MAX_CONTEXT_CHARACTERS, ProductContext, context_text, fetch_product_context
+from worker.request import plan_request
 from worker.summary_prices import PriceCheck
 from worker.summary_request import SummaryCategory, SummaryRequest, hit_price
 from worker.summary_rules import rules_summary
@@ -42,7 +42,7 @@ async def answer_by_model(turn: ConverseTurn) -> bool:
         stream.searching_in(searches)
         try:
             with answer.timings.measure(Stage.LLM_FIRST_CALL):
-                report = await turn.services.converse_planner.plan(plan_request(turn, context), stream.take)
+                report = await turn.services.converse_planner.plan(_asked(turn, context), stream.take)
         except PlanningFailed as error:
             answer.degraded = error.message
             return False
@@ -61,25 +61,9 @@ async def answer_by_model(turn: ConverseTurn) -> bool:
     return True
 
 
-def plan_request(turn: ConverseTurn, context: str) -> PlanRequest:
-    """Return what the planner is asked."""
-    request = turn.request.agentic
-    config = request.settings.agentic_config
-    return PlanRequest(
-        caller=request.caller,
-        index=request.index,
-        query=request.query,
-        max_categories=min(request.max_categories, MAX_EXPANSIONS),
-        client_filter=request.initial.filter,
-        allow_filters=config.filter_facets.enabled,
-        filter_fields=config.filter_facets.fields,
-        history=turn.history,
-        system_prompt=request.system_prompt,
-        models=tuple(name for name in (config.models.plan, config.models.fallback) if name),
-        tokens_per_day=config.budgets.tokens_per_day,
-        context=context,
-        images=turn.request.images,
-    )
+def _asked(turn: ConverseTurn, context: str) -> PlanRequest:
+    asked = plan_request(turn.request.agentic)
+    return replace(asked, history=turn.history, context=context, images=turn.request.images)
 
 
 async def _spoken_of(turn: ConverseTurn) -> ProductContext:

@@ -7,19 +7,22 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from conversation import (
+    ConversationBusy,
     ConversationError,
     ConversationNotFound,
+    Conversations,
     Interaction,
     InteractionTooLarge,
     Turn,
     fitted_interaction,
 )
 from worker.answer import Answer
-from worker.errors import NotFound
+from worker.errors import NotFound, TooManyTurns
 from worker.planning.plan import Interaction as PastTurn
 from worker.planning.thread_state import ThreadState
 from worker.timing import Stage
@@ -30,14 +33,44 @@ LAST_WORDS_SECONDS = 2.0
 """How long a run that was stopped may still take to keep what it had said."""
 
 
+async def check_conversation(
+    conversations: Conversations, account_id: str, conversation_id: str | None
+) -> None:
+    """Refuse an id that was never given to this account, while there still can be a status for it.
+
+    Raises:
+        NotFound: The account has no such conversation.
+        TooManyTurns: Too many of its turns wait already.
+    """
+    if conversation_id is None:
+        return
+    with told_as_ours():
+        # Entering a turn waits for nothing and asks no storage; leaving it at once gives the place back.
+        async with conversations.turn(account_id, conversation_id):
+            pass
+
+
+@contextmanager
+def told_as_ours() -> Iterator[None]:
+    """Raise what keeps a turn from beginning as the worker's own errors."""
+    try:
+        yield
+    except ConversationNotFound as error:
+        raise NotFound(str(error)) from error
+    except ConversationBusy as error:
+        raise TooManyTurns(str(error)) from error
+
+
 class ConversationMemory:
     """One turn's memory; `number` is its place in the conversation once it is kept."""
 
     def __init__(self, turn: Turn, answer: Answer) -> None:
         self.conversation_id = turn.conversation_id
+        answer.conversation_id = turn.conversation_id
         self.history: tuple[Interaction, ...] = ()
         self.thread = ThreadState()
         self.number: int | None = None
+        self._tried = False
         self._turn = turn
         self._answer = answer
 
@@ -71,6 +104,7 @@ class ConversationMemory:
         thread: ThreadState,
     ) -> None:
         """Commit the turn; when this returns with `number` set, it is durable."""
+        self._tried = True
         whole = fitted_interaction(
             query=query,
             summary=text,
@@ -80,7 +114,7 @@ class ConversationMemory:
         )
         with self._answer.timings.measure(Stage.CONVERSATION_COMMIT):
             try:
-                self.number = (await self._commit(whole)).number
+                self.number = self._answer.turn = (await self._commit(whole)).number
             except ConversationError as error:
                 self._tell("conversation_not_kept", error)
 
@@ -91,6 +125,11 @@ class ConversationMemory:
                 await self.keep(**kept)
         except TimeoutError as error:
             self._tell("conversation_not_kept", error)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the turn was kept, or keeping it has failed."""
+        return self._tried
 
     async def _commit(self, whole: Interaction) -> Interaction:
         try:

@@ -8,10 +8,10 @@ from typing import Annotated
 from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
 
-from conversation import ConversationBusy, ConversationNotFound
 from search_proxy.accounts.settings_schema import SettingsSnapshot
 from search_proxy.caller import Caller
 from worker.converse import Converse
+from worker.converse_memory import check_conversation
 from worker.converse_payload import (
     MAX_BODY_BYTES,
     ConversePayload,
@@ -19,7 +19,7 @@ from worker.converse_payload import (
     read_converse_parameters,
 )
 from worker.converse_request import build_converse_request
-from worker.errors import NotFound, ShuttingDown, TooManyTurns
+from worker.errors import ShuttingDown
 from worker.routes import (
     caller_of,
     query_parameters,
@@ -70,27 +70,8 @@ async def _converse(
         raise ShuttingDown("the server is restarting; please ask again")
     description = await services.search.describe_index(caller, index)
     asked = build_converse_request(caller, index, payload, settings, description)
-    await _check_conversation(services, caller, payload.conversation_id)
+    await check_conversation(services.conversations, caller.account_id, payload.conversation_id)
     images = await services.images.read(payload.images, payload.image_urls)
     run = Run(account_id=caller.account_id, index=index)
     services.runs.start(run, Converse(services, replace(asked, images=images), run))
     return stream_run(services, run, after=0)
-
-
-async def _check_conversation(services: Services, caller: Caller, conversation_id: str | None) -> None:
-    """Refuse an id that was never given to this account, while there still can be a status for it.
-
-    Raises:
-        NotFound: The account has no such conversation.
-        TooManyTurns: Too many of its turns wait already.
-    """
-    if conversation_id is None:
-        return
-    try:
-        # Entering a turn waits for nothing and asks no storage; leaving it at once gives the place back.
-        async with services.conversations.turn(caller.account_id, conversation_id):
-            pass
-    except ConversationNotFound as error:
-        raise NotFound(str(error)) from error
-    except ConversationBusy as error:
-        raise TooManyTurns(str(error)) from error

@@ -31,6 +31,7 @@ from worker.default_facets import default_facets
 from worker.errors import FeatureDisabled, InvalidRequest
 from worker.llm.prompts import read_prompt
 from worker.payload import MAX_CATEGORIES, AgenticPayload, clean_query
+from worker.planning.plan import PlanRequest
 
 ALWAYS_KNOWN_FIELDS = frozenset(
     {"_id", "parentProductId", "productTitle", "variantTitle", "variantImageUrl", "price", "currency"}
@@ -127,6 +128,23 @@ def build_request(
         session_id=payload.session_id,
         converses=feature == "converse" or payload.converses,
         conversation_id=payload.conversation_id,
+    )
+
+
+def plan_request(request: AgenticRequest) -> PlanRequest:
+    """Return what a planner is asked for a request, with what the account says of planning."""
+    config = request.settings.agentic_config
+    return PlanRequest(
+        caller=request.caller,
+        index=request.index,
+        query=request.query,
+        max_categories=request.max_categories,
+        client_filter=request.initial.filter,
+        allow_filters=config.filter_facets.enabled,
+        filter_fields=config.filter_facets.fields,
+        system_prompt=request.system_prompt,
+        models=tuple(name for name in (config.models.plan, config.models.fallback) if name),
+        tokens_per_day=config.budgets.tokens_per_day,
     )
 
 

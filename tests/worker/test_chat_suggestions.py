@@ -138,7 +138,7 @@ async def test_without_a_model_every_question_is_one_that_the_catalog_answers(tm
                 )
                 others = [hit for hit in said.hits if hit["_id"] != document["_id"]]
                 assert others, (document["productTitle"], question)
-                assert all(_are_alike(document, hit) for hit in others), (document["_id"], question)
+                assert all(_are_alike(document, hit) for hit in others[:3]), (document["_id"], question)
                 if "cheaper" in question:
                     assert max(hit["price"] for hit in others) < document["price"]
 
