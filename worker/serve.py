@@ -7,6 +7,7 @@ gets its end event, and the process leaves within the grace.
 from __future__ import annotations
 
 import asyncio
+import gc
 import signal
 import socket
 import sys
@@ -17,6 +18,11 @@ from fastapi import FastAPI
 
 from worker.http_protocol import LongUrlProtocol
 from worker.settings import Settings
+
+
+GC_THRESHOLDS = (20_000, 20, 20)
+"""Products come and go by the thousand and hardly ever in cycles: the interpreter's default of 700 objects
+costs a fifth of a stream's CPU, and finds nothing. Source: docs/performance.md."""
 
 
 class DrainingServer(uvicorn.Server):
@@ -49,6 +55,7 @@ class DrainingServer(uvicorn.Server):
 
 def serve(app: FastAPI, settings: Settings) -> None:
     """Serve until told to stop."""
+    gc.set_threshold(*GC_THRESHOLDS)
     config = uvicorn.Config(
         app,
         host=settings.host,
