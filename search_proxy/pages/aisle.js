@@ -1,5 +1,5 @@
 /**
- * The client of an aisle server: one module without dependencies, for browsers and Node 20.
+ * The client of an aisle server: one module without dependencies, for browsers and Node 20; types in `aisle.d.ts`.
  *
  *     import { Aisle } from "./aisle.js";
  *     const aisle = new Aisle({ baseUrl: "https://shop.example" });
@@ -8,38 +8,17 @@
  *       if (event.type === "error") tell(event.error.message);
  *     }
  *
- * Nothing is thrown for what a network or a server can do: failures arrive as `error` events, and a cut connection
- * is taken up again where it was. Leaving the loop, or aborting the signal, ends the request.
- */
-
-/**
- * @typedef {{ code: string, message: string, stage?: string, retryable: boolean, status?: number }} Failure
- * @typedef {{ _id: string, _score?: number | null, productTitle?: string, price?: number, [field: string]: any }} Hit
- * @typedef {{ query: string, category: string, confidence: number, hits: Hit[], totalHits: number,
- *   appliedFilter?: string | null, filterDropped?: boolean, originalFilter?: string, error?: Failure }} CategoryHits
- * @typedef {{ runId: string, source: string, promptVersion: string | null, cacheTier: string | null,
- *   model: string | null, timings: Record<string, number>, tokens: Record<string, number>, warnings: string[],
- *   [more: string]: any }} Receipt
- * @typedef {{ hits?: Hit[], totalHits?: number, facets?: Record<string, Record<string, any>>, summary?: string,
- *   categoryHits?: CategoryHits[], queryComplements?: string[], status?: string, error?: Failure,
- *   receipt?: Receipt, [more: string]: any }} Delta
- * @typedef {{ type: "init", id: string, data: { categories: boolean, summary: boolean } }
- *   | { type: "delta", id: string, data: Delta }
- *   | { type: "stream-end", id: string, data: {} }
- *   | { type: "reconnecting", attempt: number }
- *   | { type: "error", error: Failure }} SearchEvent
- * @typedef {{ index: string, q: string, filter?: string, maxCategories?: number, categoryResultLimit?: number,
- *   clickableSummary?: boolean, suggestFilters?: boolean, searchSettings?: object, userId?: string,
- *   sessionId?: string, signal?: AbortSignal }} SearchOptions
- * @typedef {{ index: string, q?: string | null, limit?: number, offset?: number, filter?: string, facets?: object,
- *   sortBy?: object, attributesToRetrieve?: string[], collapse?: boolean, signal?: AbortSignal }} ProductOptions
- * @typedef {{ ok: true, value: any } | { ok: false, error: Failure, aborted: boolean }} Answer
+ * Nothing is thrown for what a network or a server can do: failures arrive as `error` events or as `ok: false`, and a
+ * cut connection is taken up again where it was. Leaving the loop, or aborting the signal, ends the request.
  */
 
 /** How often a cut stream is taken up again before it is given up. */
 const ATTEMPTS = 5;
 /** The server pings every 15 s; a connection that is silent for longer than two pings is dead. */
 const SILENCE_MS = 35_000;
+
+/** What a network does; an error of any other kind is a bug, and is thrown. */
+class ConnectionLost extends Error {}
 
 export class Aisle {
   /** @param {{ baseUrl?: string, apiKey?: string, fetch?: typeof fetch }} [options] */
@@ -49,113 +28,149 @@ export class Aisle {
     this._fetch = send;
   }
 
+  /** Streams an agentic search. The last event is `stream-end` or `error`, unless the signal was aborted. */
+  search({ signal, ...options }) {
+    return this._stream(options.index, this.searchUrl(options), {}, { signal });
+  }
+
+  /** Returns the address of an agentic search, for an `EventSource` of your own. */
+  searchUrl({ index, signal, ...parameters }) {
+    return `${this._path(index)}/agentic-search?${queryString(parameters)}`;
+  }
+
   /**
-   * Streams an agentic search. The last event is `stream-end` or `error`, unless the signal was aborted.
-   * @param {SearchOptions} options
-   * @returns {AsyncGenerator<SearchEvent, void, void>}
+   * Streams a turn of a conversation; `conversation-id` comes first and goes into the next turn. An `error` with an
+   * id is the failure of one stage, and the stream goes on; one without is the end.
    */
-  async *search({ index, signal, ...parameters }) {
-    const url = `${this._path(index)}/agentic-search?${queryString(parameters)}`;
-    let lastId = "";
+  converse({ index, signal, ...body }) {
+    const url = `${this._path(index)}/agentic-search/converse`;
+    return this._stream(index, url, { method: "POST", body: JSON.stringify(body) }, { signal });
+  }
+
+  /** Goes on with a run that is under way, after the event with the id `after` or from its beginning. */
+  follow({ index, runId, after, signal }) {
+    return this._stream(index, "", {}, { signal, lastId: after || `${runId}-0` });
+  }
+
+  /** Searches products, without categories or a summary. */
+  products({ index, signal, ...body }) {
+    return this._ask(`${this._path(index)}/search`, body, signal);
+  }
+
+  /** Gets products by id, at most 100. */
+  documents({ index, ids, signal }) {
+    return this._ask(`${this._path(index)}/get-documents`, { documentIds: ids }, signal);
+  }
+
+  /** Gets questions that a shopper may have about a product. */
+  suggestions({ index, signal, ...body }) {
+    return this._ask(`${this._path(index)}/agentic-search/chat-suggestions`, body, signal);
+  }
+
+  /** Completes what has been typed so far. */
+  typeahead({ index, signal, ...body }) {
+    return this._ask(`${this._path(index)}/recommendations/queries`, body, signal);
+  }
+
+  /** Deletes a conversation and everything that is kept of it; one that is gone already is no error. */
+  async forget({ index, conversationId }) {
+    const url = `${this._path(index)}/conversations/${encodeURIComponent(conversationId)}`;
+    const gone = await this._ask(url, undefined, undefined, "DELETE");
+    return !gone.ok && gone.error.status === 404 ? { ok: true, value: null } : gone;
+  }
+
+  /** Stops a run at once, its model calls included. A run that has ended is no error. */
+  async stop({ index, runId }) {
+    const stopped = await this._ask(this._run(index, runId), undefined, undefined, "DELETE");
+    return stopped.ok;
+  }
+
+  async *_stream(index, url, request, { signal, lastId = "" }) {
     let retryMs = 1000;
+    let losses = 0;
     let ended = false;
-    for (let attempt = 0; ; attempt += 1) {
+    for (;;) {
       if (signal?.aborted) return;
       const connection = new AbortController();
       const leave = () => connection.abort();
       signal?.addEventListener("abort", leave);
       try {
-        const headers = { ...this._headers, accept: "text/event-stream" };
-        if (lastId) headers["last-event-id"] = lastId;
-        const response = await this._fetch(url, { headers, signal: connection.signal });
+        const response = await this._send(
+          lastId ? this._run(index, lastId.slice(0, lastId.lastIndexOf("-"))) : url,
+          lastId ? { headers: { "last-event-id": lastId } } : request,
+          connection.signal,
+          "text/event-stream",
+        );
         if (response.status === 204) {
-          yield failure("stream_lost", "the answer is no longer there; please ask again", true);
+          yield failed("stream_lost", "the answer is no longer there; please ask again");
           return;
         }
+        if (lastId && response.status >= 500) throw new ConnectionLost();
         if (!response.ok) {
           yield { type: "error", error: await readFailure(response) };
           return;
         }
-        const run = response.headers.get("x-aisle-run-id");
-        if (run && !lastId) lastId = `${run}-0`;
+        const runId = response.headers.get("x-aisle-run-id");
+        if (runId && !lastId) {
+          lastId = `${runId}-0`;
+          yield { type: "open", runId };
+        }
         for await (const frame of frames(response.body, connection)) {
           if (frame.retry !== undefined) retryMs = frame.retry;
-          if (frame.data === undefined) continue;
-          if (frame.id) lastId = frame.id;
-          const data = parse(frame.data);
+          const data = frame.data === undefined ? undefined : parsed(frame.data);
           if (data === undefined) continue;
-          attempt = 0;
-          yield /** @type {any} */ ({ type: frame.event, id: lastId, data });
+          if (frame.id) lastId = frame.id;
+          losses = 0;
           // The server closes after its last event; reading to the end lets the connection be used again.
           ended = frame.event === "stream-end";
+          if (frame.event === "error") yield { type: "error", id: lastId, error: data };
+          else yield /** @type {any} */ ({ type: frame.event, id: lastId, data });
         }
-        if (ended) return;
       } catch (error) {
-        if (signal?.aborted || ended) return;
-        if (!isNetworkError(error)) throw error;
+        if (!(error instanceof ConnectionLost)) throw error;
       } finally {
         signal?.removeEventListener("abort", leave);
         connection.abort();
       }
-      if (signal?.aborted) return;
-      if (!lastId || attempt >= ATTEMPTS) {
-        yield failure("connection_lost", "the connection was lost; please ask again", true);
+      if (ended || signal?.aborted) return;
+      losses += 1;
+      if (!lastId || losses > ATTEMPTS) {
+        yield failed("connection_lost", "the connection was lost; please ask again");
         return;
       }
-      yield { type: "reconnecting", attempt: attempt + 1 };
-      await pause(attempt === 0 ? 0 : retryMs * attempt * (0.75 + Math.random() / 2), signal);
+      yield { type: "reconnecting", attempt: losses };
+      await pause(losses === 1 ? 0 : retryMs * (losses - 1) * (0.75 + Math.random() / 2), signal);
     }
   }
 
-  /**
-   * Searches products, without categories or a summary.
-   * @param {ProductOptions} options
-   * @returns {Promise<Answer>}
-   */
-  products({ index, signal, ...body }) {
-    return this._post(`${this._path(index)}/search`, body, signal);
-  }
-
-  /**
-   * Gets products by id, at most 100.
-   * @param {{ index: string, ids: string[], signal?: AbortSignal }} options
-   * @returns {Promise<Answer>}
-   */
-  documents({ index, ids, signal }) {
-    return this._post(`${this._path(index)}/get-documents`, { documentIds: ids }, signal);
-  }
-
-  /**
-   * Stops a run at once, its model calls included. A run that has ended is no error.
-   * @param {{ index: string, runId: string }} options
-   * @returns {Promise<boolean>} whether there was something to stop
-   */
-  async stop({ index, runId }) {
+  async _ask(url, body, signal, method = "POST") {
     try {
-      const url = `${this._path(index)}/runs/${encodeURIComponent(runId)}`;
-      const response = await this._fetch(url, { method: "DELETE", headers: this._headers, keepalive: true });
-      return response.ok;
+      const request = { method, body: body && JSON.stringify(body), keepalive: method === "DELETE" };
+      const response = await this._send(url, request, signal, "application/json");
+      if (!response.ok) return { ok: false, error: await readFailure(response), aborted: false };
+      const text = await network(response.text());
+      return { ok: true, value: text ? JSON.parse(text) : null };
     } catch (error) {
-      if (!isNetworkError(error)) throw error;
-      return false;
+      if (!(error instanceof ConnectionLost || error instanceof SyntaxError)) throw error;
+      const lost = failed("connection_lost", "the server could not be reached").error;
+      return { ok: false, error: lost, aborted: Boolean(signal?.aborted) };
     }
+  }
+
+  _send(url, { headers, ...request }, signal, accept) {
+    // A wrong address or key throws here, where it is not taken for a lost connection.
+    const address = new URL(url, globalThis.location?.href).href;
+    const sent = new Headers({ ...this._headers, ...headers, accept });
+    if (request.body) sent.set("content-type", "application/json");
+    return network(this._fetch(address, { ...request, headers: sent, signal }));
   }
 
   _path(index) {
     return this._base + encodeURIComponent(index);
   }
 
-  async _post(url, body, signal) {
-    try {
-      const headers = { ...this._headers, "content-type": "application/json" };
-      const response = await this._fetch(url, { method: "POST", headers, body: JSON.stringify(body), signal });
-      if (response.ok) return { ok: true, value: await response.json() };
-      return { ok: false, error: await readFailure(response), aborted: false };
-    } catch (error) {
-      if (!isNetworkError(error)) throw error;
-      const lost = failure("connection_lost", "the server could not be reached", true).error;
-      return { ok: false, error: lost, aborted: Boolean(signal?.aborted) };
-    }
+  _run(index, runId) {
+    return `${this._path(index)}/runs/${encodeURIComponent(runId)}`;
   }
 }
 
@@ -173,8 +188,6 @@ export class EventStreamReader {
   }
 
   /**
-   * @param {string} text
-   * @returns {Generator<{ event?: string, data?: string, id?: string, retry?: number }>}
    */
   *push(text) {
     this._rest += text;
@@ -219,7 +232,7 @@ async function* frames(body, connection) {
   let watch = setTimeout(() => connection.abort(), SILENCE_MS);
   try {
     for (;;) {
-      const { value, done } = await reader.read();
+      const { value, done } = await network(reader.read());
       if (done) return;
       clearTimeout(watch);
       watch = setTimeout(() => connection.abort(), SILENCE_MS);
@@ -251,20 +264,24 @@ async function readFailure(response) {
   return { code: String(body.code ?? response.status), message, retryable, status: response.status };
 }
 
-function failure(code, message, retryable) {
-  return /** @type {const} */ ({ type: "error", error: { code, message, retryable } });
+function failed(code, message) {
+  return /** @type {const} */ ({ type: "error", error: { code, message, retryable: true } });
 }
 
-function parse(text) {
+async function network(promise) {
+  try {
+    return await promise;
+  } catch (error) {
+    throw new ConnectionLost("the connection was lost", { cause: error });
+  }
+}
+
+function parsed(text) {
   try {
     return JSON.parse(text);
   } catch {
     return undefined;
   }
-}
-
-function isNetworkError(error) {
-  return error instanceof TypeError || error?.name === "AbortError" || error instanceof SyntaxError;
 }
 
 function pause(ms, signal) {

@@ -1,10 +1,11 @@
 /** The answer view: one agentic search, drawn event by event as the stream brings it. */
 
 import { card, emptyCard } from "./card.js";
-import { announce, el, fill } from "./dom.js";
+import { announce, el, fill, sentence } from "./dom.js";
 import { receiptDialog } from "./receipt.js";
 import { Shelves } from "./shelves.js";
 import { SummaryWriter } from "./summary.js";
+import { wishes } from "./wishes.js";
 
 const SHELVES = 5;
 /** As many as the widest grid shows in one row. */
@@ -22,7 +23,8 @@ export class AnswerView {
    * @param {HTMLElement} element
    * @param {{ q: string, cards: object, links: object, onretry: () => void, onfacets: (facets: object) => void,
    *   onquery: (q: string) => void, queryHref: (q: string) => string, listHref: (item: object | null) => string,
-   *   onlist: (item: object | null) => void, onplain: (delta: object) => void }} options
+   *   onlist: (item: object | null) => void, onplain: (delta: object) => void, own: string | undefined,
+   *   onwithout: (filter: string) => void, onfollowup: (text: string) => void }} options
    */
   constructor(element, options) {
     this._options = options;
@@ -43,7 +45,9 @@ export class AnswerView {
     this.best = el("section", { class: "best", "aria-label": "Best matches" }, this.bestHead, this.grid);
     this.shelves = el("div", { class: "shelves" });
     this.foot = el("div", { class: "foot" });
-    this.lede = el("header", { class: "lede" }, this.title, this.status);
+    this.wishes = el("div", { class: "wishes-place" });
+    this.lede = el("header", { class: "lede" }, this.title, el("div", { class: "lede-line" }, this.status, this.wishes));
+    this._element = element;
     fill(element, this.lede, this.error, this.summary, this.more, this.chips, this.best, this.shelves, this.foot);
     this._writer = new SummaryWriter(this.summary, options.links);
     this._rows = null;
@@ -62,6 +66,7 @@ export class AnswerView {
     this._plain = !categories && !summary;
     this.summary.hidden = this._plain || !summary;
     this.chips.hidden = this._plain;
+    if (!categories && summary) this._talk();
     if (!categories) return;
     const { cards, listHref, onlist } = this._options;
     this._rows = new Shelves(this.shelves, { count: SHELVES, cards, listHref, onlist });
@@ -88,6 +93,7 @@ export class AnswerView {
       return;
     }
     this._options.onfacets(delta.facets ?? {});
+    this._showWishes(delta);
     if (!delta.hits.length) {
       this.best.hidden = true;
       return;
@@ -100,6 +106,12 @@ export class AnswerView {
       this.bestHead.append(el("a", { class: "see-all", href: listHref(null), onclick: open, text }));
     }
     announce(`${this._total.toLocaleString()} products found.`);
+  }
+
+  _showWishes({ appliedFilter, originalFilter, hits }) {
+    const { own, onwithout } = this._options;
+    const currency = hits[0]?.currency;
+    fill(this.wishes, wishes({ applied: appliedFilter, own, dropped: originalFilter, currency, onwithout }));
   }
 
   _write(chunk) {
@@ -139,24 +151,41 @@ export class AnswerView {
     this._rows?.end();
     this.summary.setAttribute("aria-busy", "false");
     const talk = TALK.has(this._receipt?.strategy) || (this._said && !this._hits?.length && !this._categories.length);
-    if (talk) this._converse();
+    if (talk) {
+      this._talk();
+      announce(this.summary.textContent);
+    }
     else if (!this._said) this.summary.hidden = true;
     this.chips.hidden = !this.chips.children.length;
     this._say(this._closing(talk));
     if (this._receipt && !this._plain) {
       const open = () => receiptDialog(this._receipt, this._categories);
-      fill(this.foot, el("button", { type: "button", class: "link", text: "How this was answered", onclick: open }));
+      const receipt = el("button", { type: "button", class: "link", text: "How this was answered", onclick: open });
+      fill(this.foot, !this._failed && this._followUp(talk), receipt);
     }
     const shelves = this._categories.length;
     if (shelves) announce(`${shelves} categories. ${this.summary.hidden ? "" : "Summary ready."}`);
   }
 
-  _converse() {
+  /** Shows words alone: a greeting or a question back is no search that found nothing. */
+  _talk() {
+    this._element.classList.add("talking");
     this.summary.classList.add("summary-open", "summary-talk");
     this.more.hidden = true;
     this.best.hidden = true;
     this.shelves.hidden = true;
-    announce(this.summary.textContent);
+    this.chips.classList.add("chips-wrap");
+  }
+
+  _followUp(talk) {
+    const label = talk ? "Your reply" : "Ask a follow-up";
+    const placeholder = talk ? "Reply in your own words" : "Ask a follow-up, such as “cheaper” or “in blue”";
+    const input = el("input", { type: "text", maxlength: 1000, "aria-label": label, placeholder, autocomplete: "off", enterkeyhint: "send" });
+    const send = (event) => {
+      event.preventDefault();
+      if (input.value.trim()) this._options.onfollowup(input.value.trim());
+    };
+    return el("form", { class: "follow-up", onsubmit: send }, input, el("button", { type: "submit", text: "Ask" }));
   }
 
   _closing(talk) {
@@ -171,9 +200,4 @@ export class AnswerView {
   _say(text) {
     this.status.textContent = text;
   }
-}
-
-function sentence(text) {
-  const plain = String(text || "something went wrong");
-  return plain.charAt(0).toUpperCase() + plain.slice(1) + (/[.!?]$/.test(plain) ? "" : ".");
 }

@@ -2,11 +2,15 @@
 
 import { Aisle } from "./aisle.js";
 import { AnswerView } from "./answer.js";
-import { el, fill, isCalm } from "./dom.js";
+import { ChatView } from "./chat.js";
+import { fill, isCalm } from "./dom.js";
 import { showFacets } from "./facets.js";
 import { ListView } from "./list.js";
 import { productDialog } from "./product.js";
+import { filterButton, wireShell } from "./shell.js";
 import { addressOf, filterOf, readState, termsOf } from "./state.js";
+import { Thread, tabStorage } from "./thread.js";
+import { typeahead } from "./typeahead.js";
 
 /** Answers of this visit by address, so that going back neither waits nor asks a model again. */
 const KEPT_ANSWERS = 20;
@@ -14,17 +18,18 @@ const FACETS_WITHOUT_HINT = { fields: { category: {}, brand: {}, color: {}, mate
 
 const aisle = new Aisle();
 const index = new URLSearchParams(location.search).get("index") || document.body.dataset.index;
-const form = document.getElementById("search");
 const box = document.getElementById("q");
 const main = document.getElementById("results");
 const side = document.getElementById("facets");
-const filterButton = document.getElementById("filter-toggle");
 const kept = new Map();
 let current = new AbortController();
 let state = readState();
 let facetFields = null;
 let dialog = null;
+let chat = null;
 const known = new Map();
+const thread = new Thread(index);
+const session = sessionId();
 
 function go(next, { replace = false } = {}) {
   const address = addressOf(next);
@@ -43,13 +48,18 @@ function show({ scroll = 0 } = {}) {
   }
   current.abort();
   current = new AbortController();
+  completions.close();
   box.value = state.q;
-  document.body.dataset.view = state.q || state.view === "list" ? state.view : "home";
-  document.title = state.q ? `${state.title || state.q} – aisle` : "aisle";
+  chat = null;
+  document.body.dataset.view = state.q || state.view !== "answer" ? state.view : "home";
+  const title = state.view === "chat" ? "Chat" : state.title || state.q;
+  document.title = title ? `${title} – aisle` : "aisle";
   fill(side);
+  main.classList.remove("talking");
   closeFacets();
   if (document.body.dataset.view === "home") fill(main);
   else if (state.view === "list") showList();
+  else if (state.view === "chat") showChat();
   else showAnswer();
   scrollTo({ top: scroll, behavior: "instant" });
   showProduct();
@@ -57,23 +67,32 @@ function show({ scroll = 0 } = {}) {
 
 async function showAnswer() {
   const { signal } = current;
-  const view = new AnswerView(main, answerOptions());
   const address = addressOf({ ...state, product: "" });
   const past = kept.get(address);
   if (past) {
+    const view = new AnswerView(main, answerOptions());
     for (const event of past) view.take(event);
     return;
   }
+  const searchSettings = { limit: 24 };
+  const stream = aisle.search({ index, q: state.q, searchSettings, filter: filterOf(state), sessionId: session, signal });
+  // The question is on its way before the page is drawn.
+  const first = stream.next();
+  const view = new AnswerView(main, answerOptions());
   const events = [];
   let failed = false;
-  const searchSettings = { limit: 24 };
-  for await (const event of aisle.search({ index, q: state.q, searchSettings, filter: filterOf(state), signal })) {
+  let runId = "";
+  signal.addEventListener("abort", () => runId && aisle.stop({ index, runId }));
+  for (let step = await first; !step.done; step = await stream.next()) {
+    const event = step.value;
     if (signal.aborted) return;
+    if (event.type === "open") runId = event.runId;
     events.push(event);
     failed ||= event.type === "error" || Boolean(event.data?.error);
     remember(event.data);
     view.take(event);
   }
+  runId = "";
   if (failed || signal.aborted) return;
   kept.set(address, events.filter((event) => event.type !== "reconnecting"));
   if (kept.size > KEPT_ANSWERS) kept.delete(kept.keys().next().value);
@@ -81,10 +100,7 @@ async function showAnswer() {
 
 function answerOptions() {
   const queryHref = (q) => addressOf({ q });
-  const listed = (item) =>
-    item
-      ? { ...state, view: "list", q: item.query, within: item.appliedFilter ?? "", title: item.category, product: "" }
-      : { ...state, view: "list", product: "" };
+  const listed = (item) => (item ? listOf(item) : { ...state, view: "list", product: "" });
   return {
     q: state.q,
     cards: cardOptions(),
@@ -98,11 +114,51 @@ function answerOptions() {
     queryHref,
     listHref: (item) => addressOf(listed(item)),
     onlist: (item) => go(listed(item)),
+    own: filterOf(state),
+    onwithout: (within) => go({ ...state, view: "list", within, title: state.q, product: "" }),
+    onfollowup: (text) => {
+      const questions = thread.from === state.q ? [text] : [state.q, text];
+      if (thread.from !== state.q) thread.begin(state.q);
+      go({ view: "chat" });
+      chat.ask(questions);
+    },
     onplain: (delta) => {
       takeFacets(delta.facets ?? {});
       listView().show(delta);
     },
   };
+}
+
+function listOf(item) {
+  return { view: "list", q: item.query, within: item.appliedFilter ?? "", title: item.category };
+}
+
+function showChat() {
+  const { signal } = current;
+  chat = new ChatView(main, {
+    aisle,
+    index,
+    session,
+    thread,
+    about: state.about,
+    cards: cardOptions(),
+    links: (within, ask) => ({
+      onproduct: (id) => lightUp(id, within),
+      onquery: ask,
+      productHref,
+      queryHref: (q) => addressOf({ q }),
+    }),
+    onhits: (item) => remember({ categoryHits: [item] }),
+    productOf: async (id) => known.get(id) ?? (await aisle.documents({ index, ids: [id], signal })).value?.results?.[0],
+    onabout: (about) => {
+      state = { ...state, about };
+      history.replaceState(history.state, "", addressOf(state));
+    },
+    listHref: (item) => addressOf(listOf(item)),
+    onlist: (item) => go(listOf(item)),
+    signal,
+  });
+  return chat;
 }
 
 function showList() {
@@ -166,8 +222,8 @@ function remember(data) {
   for (const item of data?.categoryHits ?? []) for (const hit of item.hits ?? []) known.set(String(hit._id), hit);
 }
 
-function lightUp(id) {
-  const found = main.querySelector(`.card[data-id="${CSS.escape(id)}"]`);
+function lightUp(id, within = main) {
+  const found = within.querySelector(`.card[data-id="${CSS.escape(id)}"]`);
   if (!found) {
     go({ ...state, product: id });
     return;
@@ -187,6 +243,12 @@ function showProduct() {
     hit: known.get(id),
     aisle,
     index,
+    session,
+    onask: (question) => {
+      go({ view: "chat", about: id });
+      if (question) chat.ask([question]);
+      else chat.composer.text.focus();
+    },
     onclose: () => state.product === id && go({ ...state, product: "" }, { replace: true }),
     onvariant: (variant) => go({ ...state, product: variant }, { replace: true }),
   });
@@ -204,39 +266,30 @@ function closeFacets() {
   filterButton.hidden = true;
 }
 
-form.addEventListener("submit", (event) => {
-  event.preventDefault();
-  const q = box.value.trim();
-  if (!q) return;
-  box.blur();
-  fill(main);
-  go({ q });
-});
-for (const link of document.querySelectorAll("a[data-query]")) {
-  link.href = addressOf({ q: link.dataset.query });
-  link.addEventListener("click", (event) => {
-    event.preventDefault();
-    go({ q: link.dataset.query });
-  });
+function sessionId() {
+  const storage = tabStorage();
+  const id = storage.getItem("aisle-session") ?? `${Math.random()}`.slice(2) + Date.now();
+  storage.setItem("aisle-session", id);
+  return id;
 }
-document.getElementById("home").addEventListener("click", (event) => {
-  event.preventDefault();
-  go({});
-  box.focus();
+
+const completions = typeahead(box, { aisle, index, onchoose: (q) => go({ q }) });
+wireShell({
+  onsearch: (q) => {
+    fill(main);
+    go({ q });
+  },
+  onhome: () => go({}),
+  onchat: () => {
+    if (state.view !== "chat") go({ view: "chat" });
+    chat?.composer.text.focus();
+  },
+  onpictures: (files) => {
+    if (state.view !== "chat") go({ view: "chat", about: state.product });
+    chat.composer.take(files);
+  },
 });
-filterButton.addEventListener("click", () => {
-  const open = side.classList.toggle("facets-open");
-  filterButton.setAttribute("aria-expanded", String(open));
-  filterButton.textContent = open ? "Show results" : "Filter";
-  if (open) side.querySelector("input")?.focus({ preventScroll: true });
-  scrollTo({ top: 0, behavior: "instant" });
-});
-addEventListener("keydown", (event) => {
-  if (event.key !== "/" || event.target.closest("input, select, textarea, dialog")) return;
-  event.preventDefault();
-  box.focus();
-  box.select();
-});
+addEventListener("pagehide", () => thread.turns.length && thread.save());
 addEventListener("popstate", (event) => show({ scroll: event.state?.scroll ?? 0 }));
 history.scrollRestoration = "manual";
 show();

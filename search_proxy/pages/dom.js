@@ -34,6 +34,12 @@ export function isCalm() {
   return matchMedia("(prefers-reduced-motion: reduce)").matches;
 }
 
+/** Writes a server's message as a sentence. */
+export function sentence(text) {
+  const plain = String(text || "something went wrong");
+  return plain.charAt(0).toUpperCase() + plain.slice(1) + (/[.!?]$/.test(plain) ? "" : ".");
+}
+
 /** Writes `inStock` as "In stock", `comfortTempC` as "Comfort temp (°C)". */
 export function fieldName(name) {
   const units = { C: "°C", G: "g", L: "l", Cm: "cm", Mm: "mm", M: "m", Ml: "ml", Kg: "kg", W: "W" };

@@ -1,7 +1,7 @@
 /** The list view: a classic results page with sort and pages, for short queries, categories and narrowed results. */
 
 import { card, emptyCard } from "./card.js";
-import { announce, el, fill } from "./dom.js";
+import { announce, el, fill, sentence } from "./dom.js";
 
 const PAGE = 24;
 const SORTS = [
@@ -88,7 +88,7 @@ export class ListView {
     };
     fill(
       this.error,
-      el("p", { role: "alert", text: `${error.message}.` }),
+      el("p", { role: "alert", text: sentence(error.message) }),
       error.retryable && el("button", { type: "button", class: "quiet", text: "Try again", onclick: again }),
     );
     this.error.hidden = false;

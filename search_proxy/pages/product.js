@@ -10,10 +10,10 @@ const SAID_ELSEWHERE = new Set(
 );
 
 /**
- * @param {{ id: string, hit?: Record<string, any>, aisle: import("./aisle.js").Aisle, index: string,
- *   onclose: () => void, onvariant: (id: string) => void }} options
+ * @param {{ id: string, hit?: Record<string, any>, aisle: import("./aisle.js").Aisle, index: string, session: string,
+ *   onask: (question: string) => void, onclose: () => void, onvariant: (id: string) => void }} options
  */
-export async function productDialog({ id, hit, aisle, index, onclose, onvariant }) {
+export async function productDialog({ id, hit, aisle, index, session, onask, onclose, onvariant }) {
   const close = el("button", { type: "button", class: "close", "aria-label": "Close", text: "×" });
   const body = el("div", { class: "product" });
   const dialog = el("dialog", { class: "sheet", "aria-labelledby": "product-title" }, close, body);
@@ -24,7 +24,9 @@ export async function productDialog({ id, hit, aisle, index, onclose, onvariant 
     onclose();
   });
   document.body.append(dialog);
-  if (hit) show(body, hit, []);
+  const asking = askingOf(onask);
+  const questions = aisle.suggestions({ index, documentId: id, sessionId: session, userId: session });
+  if (hit) show(body, hit, [], asking);
   else fill(body, el("p", { class: "muted", id: "product-title", text: "Loading…" }));
   dialog.showModal();
   const found = await aisle.documents({ index, ids: [id] });
@@ -33,15 +35,31 @@ export async function productDialog({ id, hit, aisle, index, onclose, onvariant 
     fill(body, el("p", { id: "product-title", text: "This product is not in the shop any more." }));
     return;
   }
-  show(body, product, []);
+  show(body, product, [], asking);
+  questions.then((answer) => asking.offer(answer.ok ? answer.value?.suggestions : []));
   if (!product.parentProductId) return;
   const filter = `parentProductId:(${String(product.parentProductId).replace(/[\\()]/g, "\\$&")})`;
   const attributesToRetrieve = ["variantTitle", "price", "currency", "inStock", "variantImageUrl", "productTitle"];
   const family = await aisle.products({ index, filter, collapse: false, limit: 30, attributesToRetrieve });
-  if (family.ok && family.value.hits.length > 1) show(body, product, family.value.hits, onvariant);
+  if (family.ok && family.value.hits.length > 1) show(body, product, family.value.hits, asking, onvariant);
 }
 
-function show(body, product, variants, onvariant) {
+/** The questions that a shopper may have; their place is kept until they come. */
+function askingOf(onask) {
+  const ask = el("button", { type: "button", class: "quiet", text: "Ask about this product", onclick: () => onask("") });
+  const list = el("ul", { class: "questions", "aria-label": "Questions about this product" });
+  return {
+    element: el("div", { class: "asking" }, list, ask),
+    offer(questions) {
+      const texts = (Array.isArray(questions) ? questions : []).map(String);
+      const chips = texts.map((text) => el("li", {}, el("button", { type: "button", class: "chip", text, onclick: () => onask(text) })));
+      fill(list, ...chips);
+      list.classList.add("questions-known");
+    },
+  };
+}
+
+function show(body, product, variants, asking, onvariant) {
   const stock = product.inStock === false ? "Sold out" : product.stock <= 3 ? `Only ${product.stock} left` : "In stock";
   const rating = typeof product.rating === "number" && `${product.rating.toFixed(1)} of 5 · ${product.reviewCount ?? 0} reviews`;
   const focused = document.activeElement?.getAttribute?.("data-variant");
@@ -57,6 +75,7 @@ function show(body, product, variants, onvariant) {
       el("p", { class: "muted small", text: [typeof product.inStock === "boolean" && stock, rating].filter(Boolean).join(" · ") }),
       variants.length > 1 && family(product, variants, onvariant),
       product.description && el("p", { class: "product-description", text: product.description }),
+      asking.element,
       facts(product),
     ),
   );

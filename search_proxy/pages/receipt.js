@@ -16,6 +16,9 @@ const STAGES = {
   CATALOG_PLAN: "Plan (catalog)",
   CATEGORY_SEARCH_TOTAL: "Category searches",
   TIME_TO_FIRST_CATEGORY: "First category sent",
+  CONVERSATION_LOAD: "Conversation read",
+  PRODUCT_CONTEXT: "Product read",
+  CONVERSATION_COMMIT: "Conversation kept",
   LLM_SECOND_CALL: "Summary (model)",
   E2E: "Whole answer",
 };
@@ -50,7 +53,7 @@ function facts(receipt) {
     ["Strategy", receipt.strategy],
     ["Model", receipt.model],
     ["Prompt", receipt.promptVersion],
-    ["Cache", receipt.cacheTier],
+    ["Cache", cacheText(receipt)],
     ["Tokens", tokens.map(([name, count]) => `${count.toLocaleString()} ${name}`).join(", ")],
     ["Run", receipt.runId],
   ].filter(([, value]) => value);
@@ -59,6 +62,12 @@ function facts(receipt) {
     { class: "facts" },
     ...rows.map(([name, value]) => el("div", {}, el("dt", { text: name }), el("dd", { text: String(value) }))),
   );
+}
+
+function cacheText({ cache, cacheTier }) {
+  if (!cache) return cacheTier;
+  const outcome = cache.hit ? `hit (${cache.tier ?? cacheTier ?? "stored"})` : `miss${cache.reason ? ` (${cache.reason})` : ""}`;
+  return [outcome, ...(Array.isArray(cache.steps) ? cache.steps : [])].join(", ").replaceAll("_", " ");
 }
 
 function bars(timings) {

@@ -1,9 +1,11 @@
 /** The page's state is its address: what is searched, filtered and sorted, and which product is open. */
 
 /**
- * @typedef {{ q: string, view: "answer" | "list", chosen: Record<string, string[]>, price: [string, string],
- *   sort: string, within: string, title: string, product: string }} State
+ * @typedef {{ q: string, view: "answer" | "list" | "chat", chosen: Record<string, string[]>, price: [string, string],
+ *   sort: string, within: string, title: string, product: string, about: string }} State
  */
+
+const VIEWS = ["answer", "list", "chat"];
 
 /** @returns {State} */
 export function readState(search = location.search) {
@@ -16,13 +18,14 @@ export function readState(search = location.search) {
   const number = (name) => (/^\d+(\.\d+)?$/.test(parameters.get(name) ?? "") ? parameters.get(name) : "");
   return {
     q: (parameters.get("q") ?? "").trim(),
-    view: parameters.get("view") === "list" ? "list" : "answer",
+    view: VIEWS.includes(parameters.get("view")) ? parameters.get("view") : "answer",
     chosen,
     price: [number("min"), number("max")],
     sort: parameters.get("sort") ?? "",
     within: parameters.get("within") ?? "",
     title: parameters.get("title") ?? "",
     product: parameters.get("product") ?? "",
+    about: parameters.get("about") ?? "",
   };
 }
 
@@ -32,13 +35,13 @@ export function addressOf(state) {
   const index = new URLSearchParams(location.search).get("index");
   if (index) parameters.set("index", index);
   if (state.q) parameters.set("q", state.q);
-  if (state.view === "list") parameters.set("view", "list");
+  if (state.view && state.view !== "answer") parameters.set("view", state.view);
   for (const [field, values] of Object.entries(state.chosen ?? {})) {
     for (const value of values) parameters.append("f", `${field}:${value}`);
   }
   if (state.price?.[0]) parameters.set("min", state.price[0]);
   if (state.price?.[1]) parameters.set("max", state.price[1]);
-  for (const name of ["sort", "within", "title", "product"]) if (state[name]) parameters.set(name, state[name]);
+  for (const name of ["sort", "within", "title", "product", "about"]) if (state[name]) parameters.set(name, state[name]);
   const text = parameters.toString();
   return text ? `?${text}` : location.pathname;
 }

@@ -83,6 +83,14 @@ class Browser:
         """Reload the page."""
         self._call("reload")
 
+    def drop(self, selector: str, color: str = "#a43c2a") -> None:
+        """Drop a picture of one colour on an element, as from a folder."""
+        self._call("drop", selector=selector, color=color)
+
+    def files(self, selector: str, paths: list[Path]) -> None:
+        """Choose files in an input."""
+        self._call("files", selector=selector, paths=[str(path) for path in paths])
+
     def screenshot(self, path: Path) -> None:
         """Take a picture of what is visible."""
         self._call("screenshot", path=str(path))

@@ -25,6 +25,42 @@ const cases = {
     }
     return events;
   },
+  async converse() {
+    const events = [];
+    const turn = { index: "demo", q: "like this one", conversationId: "c1", documentIds: ["tent-001-1"], images: ["AAAA"] };
+    for await (const event of aisle.converse(turn)) {
+      events.push(event);
+      process.stderr.write(`${event.id}\n`);
+    }
+    return events;
+  },
+  async followFirst() {
+    const events = [];
+    for await (const event of aisle.follow({ index: "demo", runId: "run1" })) events.push(event);
+    return events;
+  },
+  async bugs() {
+    const ended = () => new Response("id: r-1\nevent: stream-end\ndata: {}\n\n", { headers: { "x-aisle-run-id": "r" } });
+    const here = new Aisle({ baseUrl: "http://127.0.0.1:1", fetch: async () => ended() });
+    const loop = async () => {
+      for await (const event of here.search(question)) event.nothing.there;
+    };
+    const address = async () => new Aisle({ baseUrl: "http://[" }).products({ index: "demo" });
+    const key = async () => new Aisle({ baseUrl: "http://127.0.0.1:1", apiKey: "a\nb" }).products({ index: "demo" });
+    const names = [];
+    for (const wrong of [loop, address, key]) names.push(await wrong().then(() => "nothing", (error) => error.name));
+    return names;
+  },
+  async rest() {
+    return [
+      await aisle.suggestions({ index: "demo", documentId: "tent-001-1", sessionId: "s", userId: "u" }),
+      await aisle.typeahead({ index: "demo", q: "te" }),
+      await aisle.forget({ index: "demo", conversationId: "c 1" }),
+    ];
+  },
+  async methods() {
+    return Object.getOwnPropertyNames(Aisle.prototype).filter((name) => !name.startsWith("_"));
+  },
   async products() {
     return [
       await aisle.products({ index: "demo", q: "tent", limit: 2 }),

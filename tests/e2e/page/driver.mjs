@@ -72,6 +72,24 @@ const commands = {
   async reload() {
     await page.reload({ waitUntil: "load" });
   },
+  async drop({ selector, color }) {
+    const expression = `(async () => {
+      const canvas = new OffscreenCanvas(1600, 900);
+      const context = canvas.getContext("2d");
+      context.fillStyle = ${JSON.stringify(color)};
+      context.fillRect(0, 0, 1600, 900);
+      const file = new File([await canvas.convertToBlob({ type: "image/png" })], "photo.png", { type: "image/png" });
+      const dataTransfer = new DataTransfer();
+      dataTransfer.items.add(file);
+      const target = document.querySelector(${JSON.stringify(selector)});
+      const options = { dataTransfer, bubbles: true, cancelable: true };
+      target.dispatchEvent(new DragEvent("dragover", options));
+      const taken = !target.dispatchEvent(new DragEvent("drop", options));
+      return taken;
+    })()`;
+    if (!(await commands.js({ expression }))) throw new Error("nobody took the drop");
+  },
+  files: ({ selector, paths }) => page.setInputFiles(selector, paths),
   async screenshot({ path }) {
     await page.screenshot({ path });
   },

@@ -27,7 +27,7 @@ WAIT_SECONDS = 5.0
 class ScriptedRun:
     """One stream: what the test sends, the page gets, at once and in order."""
 
-    def __init__(self, number: int, parameters: dict[str, str], loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, number: int, parameters: dict[str, Any], loop: asyncio.AbstractEventLoop) -> None:
         self.id = f"run{number}"
         self.parameters = parameters
         self.readers = 0
@@ -35,6 +35,7 @@ class ScriptedRun:
         self._log: list[bytes] = []
         self._finished = False
         self._cuts = 0
+        self._opened = threading.Condition()
         self._news = asyncio.Event()
 
     def send(self, name: str, data: dict[str, Any]) -> None:
@@ -55,9 +56,16 @@ class ScriptedRun:
         """Close the connection without an end; the run goes on."""
         self._change(lambda: setattr(self, "_cuts", self._cuts + 1))
 
+    def wait_for_readers(self, count: int) -> None:
+        """Return when that many streams of this run were opened."""
+        with self._opened:
+            assert self._opened.wait_for(lambda: self.readers >= count, WAIT_SECONDS)
+
     async def frames(self, after: int) -> AsyncIterator[bytes]:
         """Yield the events after a number, as they come."""
-        self.readers += 1
+        with self._opened:
+            self.readers += 1
+            self._opened.notify_all()
         cuts, sent = self._cuts, after
         yield b"retry: 20\n\n"
         while self._cuts == cuts:
@@ -92,6 +100,12 @@ class ScriptedStore:
         self.searches: list[dict[str, Any]] = []
         self.refusal: tuple[int, dict[str, Any]] | None = None
         self.forgets_runs = False
+        self.stopped: list[str] = []
+        self.deleted: list[str] = []
+        self.completions: list[str] | None = None
+        """None is a shop without typeahead."""
+        self.questions: list[str] = []
+        self.asked_about: list[dict[str, Any]] = []
         self._runs: list[ScriptedRun] = []
         self._new: queue.Queue[ScriptedRun] = queue.Queue()
 
@@ -110,25 +124,56 @@ class ScriptedStore:
         app.include_router(page_router())
         prefix = "/api/v1/indexes/demo"
         app.add_api_route(f"{prefix}/agentic-search", self._agentic, methods=["GET"])
+        app.add_api_route(f"{prefix}/agentic-search/converse", self._converse, methods=["POST"])
+        app.add_api_route(f"{prefix}/agentic-search/chat-suggestions", self._questions, methods=["POST"])
+        app.add_api_route(f"{prefix}/recommendations/queries", self._completions, methods=["POST"])
+        app.add_api_route(f"{prefix}/runs/{{run_id}}", self._resume, methods=["GET"])
+        app.add_api_route(f"{prefix}/runs/{{run_id}}", self._stop, methods=["DELETE"])
+        app.add_api_route(f"{prefix}/conversations/{{name}}", self._delete, methods=["DELETE"])
         app.add_api_route(f"{prefix}/search", self._search, methods=["POST"])
         app.add_api_route(f"{prefix}/get-documents", self._documents, methods=["POST"])
         return app
 
     async def _agentic(self, request: Request) -> Response:
+        return self._begin(dict(request.query_params))
+
+    async def _converse(self, request: Request) -> Response:
+        return self._begin(await request.json())
+
+    def _begin(self, parameters: dict[str, Any]) -> Response:
         if self.refusal is not None:
             status, body = self.refusal
             return JSONResponse(body, status)
-        last_id = request.headers.get("last-event-id")
-        if last_id:
-            name, _, seq = last_id.rpartition("-")
-            run = next((run for run in self._runs if run.id == name), None)
-            if run is None or self.forgets_runs:
-                return Response(status_code=204)
-            return _stream(run, int(seq))
-        run = ScriptedRun(len(self._runs) + 1, dict(request.query_params), asyncio.get_running_loop())
+        run = ScriptedRun(len(self._runs) + 1, parameters, asyncio.get_running_loop())
         self._runs.append(run)
         self._new.put(run)
         return _stream(run, 0)
+
+    async def _resume(self, request: Request, run_id: str) -> Response:
+        _, _, seq = request.headers.get("last-event-id", "-0").rpartition("-")
+        run = next((run for run in self._runs if run.id == run_id), None)
+        if run is None or self.forgets_runs:
+            return Response(status_code=204)
+        return _stream(run, int(seq))
+
+    async def _stop(self, run_id: str) -> Response:
+        self.stopped.append(run_id)
+        return Response(status_code=204 if any(run.id == run_id for run in self._runs) else 404)
+
+    async def _delete(self, name: str) -> Response:
+        self.deleted.append(name)
+        return Response(status_code=204)
+
+    async def _questions(self, request: Request) -> Response:
+        self.asked_about.append(await request.json())
+        return JSONResponse({"suggestions": self.questions})
+
+    async def _completions(self, request: Request) -> Response:
+        if self.completions is None:
+            return JSONResponse({"message": "there is nothing at this path", "code": "not_found"}, 404)
+        typed = (await request.json())["q"]
+        found = [{"suggestion": text} for text in self.completions if text.startswith(typed)]
+        return JSONResponse({"suggestions": found})
 
     async def _search(self, request: Request) -> Response:
         body = await request.json()

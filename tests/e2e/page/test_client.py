@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import socket
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from subprocess import PIPE
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
+from tests.e2e.page.resetting_proxy import resetting_proxy
 from tests.e2e.page.scripted_store import ScriptedStore
 from tests.e2e.page.wire import begin, receipt
 
 CASES = Path(__file__).with_name("client_cases.mjs")
+PAGES = Path(__file__).resolve().parents[3] / "search_proxy" / "pages"
 Start = Callable[..., "Case"]
 
 
@@ -23,20 +28,28 @@ class Case:
     """One case running in Node."""
 
     def __init__(self, name: str, base_url: str) -> None:
-        self._process = subprocess.Popen(["node", str(CASES), name, base_url], stdout=subprocess.PIPE)
+        self._process = subprocess.Popen(["node", str(CASES), name, base_url], stdout=PIPE, stderr=PIPE)
 
     def close(self) -> None:
         """End it if it still runs."""
         if self._process.poll() is None:
             self._process.kill()
         self._process.wait()
-        assert self._process.stdout is not None
-        self._process.stdout.close()
+        for pipe in (self._process.stdout, self._process.stderr):
+            assert pipe is not None
+            pipe.close()
+
+    def wait_for_line(self, text: str) -> None:
+        """Return when the case has written a line with this text to its error output."""
+        assert self._process.stderr is not None
+        while (line := self._process.stderr.readline().decode()) and text not in line:
+            continue
+        assert text in line
 
     def result(self) -> Any:
         """Return what the case printed when it has ended."""
-        out, _ = self._process.communicate(timeout=20)
-        assert self._process.returncode == 0
+        out, errors = self._process.communicate(timeout=20)
+        assert self._process.returncode == 0, errors.decode()
         return json.loads(out)
 
 
@@ -69,6 +82,7 @@ def test_events_arrive_typed_and_in_order_with_what_was_asked(store: ScriptedSto
     run.delta(summary="ä€😀")
     run.end()
     assert case.result() == [
+        {"type": "open", "runId": "run1"},
         {"type": "init", "id": "run1-1", "data": {"categories": True, "summary": False}},
         {"type": "delta", "id": "run1-2", "data": {"summary": "ä€😀"}},
         {"type": "stream-end", "id": "run1-3", "data": {}},
@@ -86,9 +100,9 @@ def test_a_cut_connection_is_taken_up_after_the_last_event(store: ScriptedStore,
     run.delta(receipt=receipt())
     run.end()
     events = case.result()
-    ids = [event["id"] for event in events if event["type"] != "reconnecting"]
+    ids = [event["id"] for event in events if "id" in event]
     assert ids == [f"run1-{number}" for number in range(1, 7)]
-    assert {event["type"] for event in events} == {"init", "delta", "stream-end", "reconnecting"}
+    assert {event["type"] for event in events} == {"open", "init", "delta", "stream-end", "reconnecting"}
     assert store.runs_started == 1
 
 
@@ -129,7 +143,7 @@ def test_leaving_the_loop_and_aborting_end_the_request(store: ScriptedStore, sta
     assert leaving.result() == "left"
     aborting = start("abort", store.url)
     store.next_run().send("init", {"categories": True, "summary": True})
-    assert aborting.result() == ["init"]
+    assert aborting.result() == ["open"]
 
 
 def test_products_and_documents_answer_with_a_value_or_an_error(store: ScriptedStore, start: Start) -> None:
@@ -139,6 +153,68 @@ def test_products_and_documents_answer_with_a_value_or_an_error(store: ScriptedS
     assert documents["value"]["results"][0]["_found"] in (True, False)
     assert (missing["ok"], missing["error"]["status"]) == (False, 404)
     assert stopped is False
+
+
+def test_a_connection_that_is_reset_is_taken_up_too(store: ScriptedStore, start: Start) -> None:
+    """A reset is no end and no bug; a turn of a conversation resumes without sending its pictures again."""
+    with resetting_proxy(urlsplit(store.url).port or 0) as proxy:
+        case = start("converse", proxy.url)
+        run = store.next_run()
+        assert run.parameters == {
+            "q": "like this one",
+            "conversationId": "c1",
+            "documentIds": ["tent-001-1"],
+            "images": ["AAAA"],
+        }
+        run.send("conversation-id", {"conversationId": "c1"})
+        run.send("message", {"text": "One, "})
+        case.wait_for_line("run1-2")
+        proxy.reset()
+        run.wait_for_readers(2)
+        failure = {"code": "search_failed", "message": "no", "stage": "category", "retryable": True}
+        run.send("error", failure)
+        run.send("message", {"text": "two."})
+        run.end()
+        events = case.result()
+    ids = [event.get("id") for event in events]
+    assert ids == [None, "run1-1", "run1-2", None, "run1-3", "run1-4", "run1-5"]
+    assert events[3] == {"type": "reconnecting", "attempt": 1}
+    assert events[4] == {"type": "error", "id": "run1-3", "error": failure}
+    assert store.runs_started == 1
+
+
+def test_two_readers_of_one_run_see_the_same(store: ScriptedStore, start: Start) -> None:
+    """`follow` reads a run from its beginning beside the one who asked for it."""
+    asking = start("collect", store.url)
+    run = store.next_run()
+    begin(run, store)
+    following = start("followFirst", store.url)
+    run.wait_for_readers(2)
+    run.delta(receipt=receipt())
+    run.end()
+    assert following.result() == [event for event in asking.result() if event["type"] != "open"]
+
+
+def test_a_bug_of_the_caller_is_thrown_and_never_taken_for_a_lost_connection(start: Start) -> None:
+    """A TypeError in the loop, a wrong address and a key that no header can hold are the caller's to see."""
+    assert start("bugs", "").result() == ["TypeError", "TypeError", "TypeError"]
+
+
+def test_suggestions_completions_and_deletion_answer_with_values(store: ScriptedStore, start: Start) -> None:
+    """A shop without completions gives an error value; a deletion goes to the conversation by its id."""
+    store.questions = ["Is it warm?"]
+    suggested, completed, gone = start("rest", store.url).result()
+    assert suggested["value"]["suggestions"] == ["Is it warm?"]
+    assert store.asked_about == [{"documentId": "tent-001-1", "sessionId": "s", "userId": "u"}]
+    assert (completed["ok"], completed["error"]["status"]) == (False, 404)
+    assert gone == {"ok": True, "value": None}
+    assert store.deleted == ["c 1"]
+
+
+def test_the_declared_types_name_every_method_of_the_client(start: Start) -> None:
+    """`aisle.d.ts` declares what `aisle.js` has, and nothing else."""
+    declared = re.findall(r"^  (\w+)\(", (PAGES / "aisle.d.ts").read_text(), re.MULTILINE)
+    assert sorted(set(declared)) == sorted([*start("methods", "").result(), "push"])
 
 
 def test_the_event_stream_reads_the_same_however_it_is_cut(start: Start) -> None:
