@@ -10,6 +10,13 @@ from fastapi import FastAPI
 from search_proxy.gateway_policy import policy_for
 
 _INDEX = {"name": "index", "in": "path", "required": True, "schema": {"type": "string"}}
+_CONVERSATION = {"name": "conversation_id", "in": "path", "required": True, "schema": {"type": "string"}}
+_FORMAT = {"name": "format", "in": "query", "schema": {"enum": ["turns", "export"], "default": "turns"}}
+_JOB = {"name": "job_id", "in": "path", "required": True, "schema": {"type": "string"}}
+_PAGE = [
+    {"name": "limit", "in": "query", "schema": {"type": "integer", "minimum": 1, "maximum": 100}},
+    {"name": "offset", "in": "query", "schema": {"type": "integer", "minimum": 0}},
+]
 _RUN = {"name": "run_id", "in": "path", "required": True, "schema": {"type": "string"}}
 
 _SEARCH_FIELDS: dict[str, Any] = {
@@ -34,6 +41,7 @@ _CONVERSE_FIELDS: dict[str, Any] = {
     "documentIds": {"type": "array", "items": {"type": "string"}},
     "contextFields": {"type": "array", "items": {"type": "string"}},
     "imageUrls": {"type": "array", "items": {"type": "string"}, "maxItems": 5},
+    "images": {"type": "array", "items": {"type": "string"}, "description": "base64 or data URLs"},
     "userId": {"type": "string"},
     "sessionId": {"type": "string"},
     "conversationId": {"type": "string"},
@@ -91,7 +99,16 @@ def _forwarded_paths() -> dict[str, Any]:
             "post": _posted("Questions for a product page", _SUGGESTION_FIELDS),
         },
         f"{prefix}/agentic-search/reviews": {
+            "get": _operation("List review summaries", [_INDEX, *_PAGE], _JSON),
             "post": _posted("Store review summaries", {"documents": {"type": "array", "maxItems": 100}}),
+            "delete": _posted("Delete review summaries", {"documentIds": {"type": "array", "maxItems": 100}}),
+        },
+        f"{prefix}/jobs": {"get": _operation("List the last jobs", [_INDEX], _JSON)},
+        f"{prefix}/jobs/{{job_id}}": {"get": _operation("How a job went", [_INDEX, _JOB], _JSON)},
+        f"{prefix}/conversations": {"get": _operation("List conversations", [_INDEX, *_PAGE], _JSON)},
+        f"{prefix}/conversations/{{conversation_id}}": {
+            "get": _operation("Read or export a conversation", [_INDEX, _CONVERSATION, _FORMAT], _JSON),
+            "delete": _operation("Delete a conversation", [_INDEX, _CONVERSATION], _JSON),
         },
         f"{prefix}/runs/{{run_id}}": {
             "get": _operation("Follow a run again", [_INDEX, _RUN], _STREAM),

@@ -29,7 +29,8 @@ def error_body(code: str, message: str, status: int) -> dict[str, Any]:
 async def worker_error_response(_: Request, error: Exception) -> Response:
     """Answer a `WorkerError` with its status and code."""
     assert isinstance(error, WorkerError)
-    return json_response(error_body(error.code, error.message, error.status), error.status)
+    headers = {"retry-after": "1"} if error.status == 429 else None
+    return json_response(error_body(error.code, error.message, error.status), error.status, headers)
 
 
 async def search_error_response(_: Request, error: Exception) -> Response:

@@ -25,6 +25,8 @@ async def test_the_served_document_is_valid_and_has_every_route() -> None:
         f"{index}/agentic-search/converse",
         f"{index}/agentic-search/chat-suggestions",
         f"{index}/agentic-search/reviews",
+        f"{index}/conversations/{{conversation_id}}",
+        f"{index}/jobs/{{job_id}}",
         f"{index}/runs/{{run_id}}",
         "/api/v1/admin/settings/{index}",
         "/api/v1/admin/prompts/{index}/preview",
