@@ -13,7 +13,7 @@ import pytest
 from search_proxy.caller import Caller
 from search_proxy.errors import SearchUnavailable
 from search_proxy.models import IndexDescription
-from tests.support.scripted_gemini import Gate, ScriptedGemini
+from tests.support.scripted_gemini import Gate, Head, Pause, Script, ScriptedGemini, Send, Stall
 from tests.support.scripted_gemini import scenarios as s
 from tests.worker.planning.scripted_planning import DESCRIPTION, HASTY, REQUEST, model_planner
 from worker.llm.prompts import read_prompt
@@ -172,10 +172,17 @@ async def test_a_cut_answer_is_reported_as_incomplete(server: ScriptedGemini) ->
     assert (report.complete, report.warnings) == (False, ("plan_cut=1", "max_tokens=1"))
 
 
+def _paced_then_stalled() -> Script:
+    """Send the second chunk well within the gap after the first, then nothing."""
+    first, second = (s.text_chunk(piece) for piece in (json.dumps(s.PLAN)[:40], json.dumps(s.PLAN)[40:80]))
+    return [Head(), Send(first), Pause(0.03), Send(second), Stall()]
+
+
 STALLS = {
     "no headers": (s.slow_headers, 0),
     "no first event": (lambda gate: s.stalled(), 0),
     "a gap": (lambda gate: s.stalled(s.text_chunk(json.dumps(s.PLAN)[:80])), 1),
+    "a gap after chunks at a pace": (lambda gate: _paced_then_stalled(), 1),
     "keep-alives only": (lambda gate: s.stalled(*[b": ping\n\n"] * 5), 0),
 }
 
@@ -186,7 +193,7 @@ async def test_a_stalled_model_fails_at_its_deadline(stall: str, server: Scripte
     build, came = STALLS[stall]
     server.script(build(Gate("never")))
     events: list[PlanEvent] = []
-    deadlines = replace(HASTY, first_event_seconds=4.0) if came else HASTY
+    deadlines = replace(HASTY, first_event_seconds=60.0) if came else HASTY
     async with model_planner(server, deadlines=deadlines) as planner, asyncio.timeout(5):
         with pytest.raises(ModelPlanningFailed) as caught:
             await planner.plan(REQUEST, events.append)
