@@ -25,6 +25,7 @@ from search_proxy.feeds import Feed, FeedError, FeedFormat, Refusal, open_feed
 from search_proxy.feeds.derived_categories import read_categories
 from search_proxy.feeds.load_report import describe_index, describe_load, list_indexes
 from search_proxy.feeds.loading import LoadReport, LoadTarget, load_feed
+from search_proxy.guides.loading import GuidesError, load_guides
 
 _INDEX_NAME = re.compile(r"[A-Za-z_\-][A-Za-z0-9_\-]{0,127}")
 _ACCOUNT_ID = re.compile(r"[A-Za-z0-9_]{1,64}")
@@ -50,7 +51,10 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     commands = catalog.add_subparsers(dest="catalog_command", metavar="COMMAND", required=True)
     load = _command(commands, "load", _load, "load products from a file", index=True)
     load.add_argument(
-        "file", metavar="FILE", type=Path, help="JSON Lines, CSV, TSV, Shopify CSV or Google Merchant feed"
+        "file",
+        metavar="FILE",
+        type=Path,
+        help="JSON Lines, CSV, TSV, Shopify CSV or Google Merchant feed; or a folder of guides",
     )
     load.add_argument("--format", choices=get_args(FeedFormat), help="told by the content unless given")
     load.add_argument(
@@ -101,7 +105,25 @@ def _command(
     return parser
 
 
+async def _load_guides(args: argparse.Namespace, services: CatalogServices) -> int:
+    hidden = not (args.progress or sys.stderr.isatty())
+    with tqdm(desc="loading", unit=" guides", disable=hidden, file=sys.stderr) as bar:
+
+        def move(files: int) -> None:
+            bar.update(files - bar.n)
+
+        target = (args.file, services.catalog, args.account, args.index)
+        try:
+            report = await load_guides(*target, replace=args.replace, on_progress=move)
+        except (GuidesError, SearchError, OSError) as error:
+            return _failed(str(error))
+    sys.stdout.write(report.lines(args.index))
+    return 0 if report.sections else 1
+
+
 async def _load(args: argparse.Namespace, services: CatalogServices) -> int:
+    if args.file.is_dir():
+        return await _load_guides(args, services)
     report = LoadReport(max_examples=args.show)
     target = LoadTarget(account_id=args.account, index=args.index, replace=args.replace)
     failure: Exception | None = None
