@@ -12,6 +12,8 @@ BENCHES = (
     "cache",
     "conversation",
     "model",
+    "model_streams",
+    "model_failures",
     "planner",
     "routing",
     "relevance",
