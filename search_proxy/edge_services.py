@@ -12,6 +12,7 @@ from search_proxy.accounts.directory import AccountDirectory
 from search_proxy.accounts.prompt_preview import PromptPreviewer
 from search_proxy.backend import CatalogWriter, SearchBackend
 from search_proxy.binding import AgenticBinding, SearchBinding
+from search_proxy.document_jobs import DocumentJobs
 from search_proxy.rate_limits import RateLimits
 
 
@@ -26,7 +27,7 @@ class EdgeServices:
     `address_limit_per_minute` holds a flood back before any key is looked at; shoppers behind one address are
     limited by their key's own rate. `demo` opens the account "demo" without a key, to this machine only.
     `readiness` adds its facts to `/readyz`; a fact `"ready": False` answers 503. Without `office` there is no
-    admin API.
+    admin API, and without `document_jobs` no changing of documents over HTTP.
     """
 
     accounts: AccountDirectory
@@ -36,6 +37,7 @@ class EdgeServices:
     agentic: AgenticBinding
     office: AccountOffice | None = None
     previewer: PromptPreviewer | None = None
+    document_jobs: DocumentJobs | None = None
     demo: bool = False
     rates: RateLimits = field(default_factory=RateLimits)
     address_limit_per_minute: int = 60_000

@@ -24,6 +24,8 @@ from search_proxy.errors import SearchError
 from search_proxy.filters import FilterSyntaxError
 from search_proxy.gateway_admin import admin_routes
 from search_proxy.gateway_admin_prompts import prompt_routes
+from search_proxy.gateway_browse_routes import browse_routes
+from search_proxy.gateway_document_routes import document_routes
 from search_proxy.gateway_door import Door, ExtraPolicy
 from search_proxy.gateway_errors import Refusal, account_refusal, error_body, json_response, refusal_of
 from search_proxy.gateway_openapi import document_forwarded_routes
@@ -62,7 +64,8 @@ def create_gateway(
         strict_content_type=False,
         telemetry={"operation_spans": False},
     )
-    app.include_router(product_routes())
+    for routes in (product_routes, browse_routes, document_routes):
+        app.include_router(routes())
     app.include_router(admin_routes())
     app.include_router(prompt_routes())
     for router in extra_routers:

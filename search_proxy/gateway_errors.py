@@ -25,6 +25,7 @@ from search_proxy.errors import (
     AccessDenied,
     DocumentNotFound,
     IndexNotFound,
+    InvalidDocument,
     InvalidSearch,
     SearchError,
     SearchTimeout,
@@ -35,6 +36,7 @@ from search_proxy.errors import (
 _BY_ERROR: tuple[tuple[type[SearchError], int, str], ...] = (
     (IndexNotFound, 404, "index_not_found"),
     (DocumentNotFound, 404, "document_not_found"),
+    (InvalidDocument, 400, "invalid_document"),
     (UnknownField, 400, "invalid_field_name"),
     (InvalidSearch, 400, "invalid_argument"),
     (AccessDenied, 403, "forbidden"),

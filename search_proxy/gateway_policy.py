@@ -12,7 +12,8 @@ from typing import Literal
 Access = Literal["public", "read", "secret"]
 
 KIB = 1024
-SEARCH_BODY_BYTES = 64 * KIB
+SEARCH_BODY_BYTES = KIB * KIB
+"""A filter that lists ten thousand ids."""
 AGENTIC_BODY_BYTES = 256 * KIB
 CONVERSE_BODY_BYTES = 12 * KIB * KIB
 """Five images, as base64, and the question."""
@@ -24,14 +25,19 @@ DEFAULT_BODY_BYTES = KIB * KIB
 
 _INDEXES = "/api/v1/indexes/"
 _PUBLIC = frozenset({"/api/v1/admin/settings-schema", "/api/v1/openapi.json"})
-_READ_ACTIONS = frozenset({"search", "get-documents"})
+_READ_ACTIONS = frozenset({"search", "get-documents", "collections", "recommendations/queries"})
 _STREAMING = frozenset({"agentic-search", "agentic-search/stream", "agentic-search/converse"})
 _SECRET = frozenset({"agentic-search/reviews", "conversations", "jobs"})
 """Forwarded, and for the account's secret key alone: they show or change what is not a shopper's own."""
 _FORWARDED = _STREAMING | _SECRET | {"agentic-search/chat-suggestions"}
 _FORWARDED_BELOW = ("runs/", "conversations/", "jobs/")
+DOCUMENT_JOBS_BELOW = "jobs/documents-"
+"""Jobs of documents are the product side's own; their ids say so."""
 _ALLOWED_METHODS = {
-    "search": "POST, OPTIONS",
+    "search": "GET, HEAD, POST, OPTIONS",
+    "collections": "GET, HEAD, POST, OPTIONS",
+    "recommendations/queries": "POST, OPTIONS",
+    "documents": "POST, DELETE, OPTIONS",
     "get-documents": "POST, OPTIONS",
     "agentic-search": "GET, HEAD, POST, OPTIONS",
     "agentic-search/stream": "GET, HEAD, POST, OPTIONS",
@@ -67,6 +73,8 @@ def policy_for(path: str) -> PathPolicy:
         return PathPolicy(access="secret")
     index, _, action = path.removeprefix(_INDEXES).partition("/")
     forwarded = action in _FORWARDED or action.startswith(_FORWARDED_BELOW)
+    if action.startswith(DOCUMENT_JOBS_BELOW):
+        forwarded = False
     readable = forwarded or action in _READ_ACTIONS
     secret = action in _SECRET or action.startswith("jobs/")
     return PathPolicy(

@@ -3,33 +3,49 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from collections.abc import Awaitable
+from typing import Any, TypeVar
 
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from search_proxy.accounts.settings_schema import IndexSettings
+from search_proxy.browse_payload import body_in_url
 from search_proxy.edge_services import EdgeServices
 from search_proxy.errors import SearchTimeout
 from search_proxy.gateway_errors import json_response
-from search_proxy.models import FoundDocument, SearchResult
-from search_proxy.search_payload import GetDocumentsPayload, SearchPayload, read_document_ids, read_search
+from search_proxy.models import FoundDocument, SearchRequest, SearchResult
+from search_proxy.search_payload import (
+    GetDocumentsPayload,
+    Payload,
+    SearchPayload,
+    read_document_ids,
+    read_search,
+)
 
-_LONGEST_ID = 512
+_LONG_BODY_BYTES = 32_768
+"""A filter of thousands of terms takes longer to read than the event loop should pause."""
+
+_T = TypeVar("_T")
 
 
 def product_routes() -> APIRouter:
-    """Return `POST search` and `POST get-documents`."""
+    """Return `POST|GET search` and `POST get-documents`."""
     router = APIRouter(prefix="/api/v1/indexes/{index}", tags=["search"])
     router.add_api_route(
-        "/search", _search, methods=["POST"], summary="Search an index", openapi_extra=_body(SearchPayload)
+        "/search",
+        _search,
+        methods=["POST"],
+        summary="Search an index",
+        openapi_extra=body_schema(SearchPayload),
     )
+    router.add_api_route("/search", _search, methods=["GET"], summary="Search or browse an index")
     router.add_api_route(
         "/get-documents",
         _get_documents,
         methods=["POST"],
         summary="Get documents by id",
-        openapi_extra=_body(GetDocumentsPayload),
+        openapi_extra=body_schema(GetDocumentsPayload),
     )
     return router
 
@@ -49,25 +65,37 @@ def health_routes() -> APIRouter:
 
 
 async def _search(index: str, request: Request) -> Response:
+    body = await request.body() if request.method == "POST" else body_in_url(request.query_params)
+    if len(body) > _LONG_BODY_BYTES:
+        return await answer_search(request, await asyncio.to_thread(read_search, index, body))
+    return await answer_search(request, read_search(index, body))
+
+
+async def answer_search(request: Request, wanted: SearchRequest) -> Response:
+    """Return the answer to a search that was read from a request."""
     edge: EdgeServices = request.state.edge
-    wanted = read_search(index, await request.body())
+    result = await within_search_time(edge, edge.search.handle_search(request.state.caller, wanted))
+    return json_response(_search_body(result, with_facets=wanted.facets is not None))
+
+
+async def within_search_time(edge: EdgeServices, asked: Awaitable[_T]) -> _T:
+    """Return what the product side answers within the time that a search has.
+
+    Raises:
+        SearchTimeout: It did not answer in time.
+    """
     try:
         async with asyncio.timeout(edge.search_timeout_seconds):
-            result = await edge.search.handle_search(request.state.caller, wanted)
+            return await asked
     except TimeoutError as error:
         raise SearchTimeout(f"no answer within {edge.search_timeout_seconds:g} s") from error
-    return json_response(_search_body(result, with_facets=wanted.facets is not None))
 
 
 async def _get_documents(index: str, request: Request) -> Response:
     edge: EdgeServices = request.state.edge
     ids = read_document_ids(await request.body())
     usable = [document_id for document_id in ids if document_id]
-    try:
-        async with asyncio.timeout(edge.search_timeout_seconds):
-            found = await edge.search.get_documents(request.state.caller, index, usable)
-    except TimeoutError as error:
-        raise SearchTimeout(f"no answer within {edge.search_timeout_seconds:g} s") from error
+    found = await within_search_time(edge, edge.search.get_documents(request.state.caller, index, usable))
     by_id = {entry.id: entry for entry in found}
     return json_response({"results": [_document_item(document_id, by_id) for document_id in ids]})
 
@@ -114,6 +142,7 @@ def _document_item(document_id: str, found: dict[str, FoundDocument]) -> dict[st
     return {**entry.document, "_id": document_id, "_found": True}
 
 
-def _body(model: type[SearchPayload] | type[GetDocumentsPayload]) -> dict[str, Any]:
+def body_schema(model: type[Payload]) -> dict[str, Any]:
+    """Return what OpenAPI says of a route that takes the model as its body."""
     schema = model.model_json_schema(by_alias=True)
     return {"requestBody": {"content": {"application/json": {"schema": schema}}, "required": False}}

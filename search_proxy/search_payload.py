@@ -30,6 +30,9 @@ DEFAULT_ATTRIBUTES = (
 )
 """What a hit shows unless asked otherwise; `_id` and `_score` always."""
 
+MAX_FILTER_CHARACTERS = 524_288
+"""Ten thousand ids in a list, and what stands around them."""
+
 _DEEPEST_HIT = 10_000
 """`offset + limit` may reach this, as in the engine that storefronts know."""
 
@@ -37,17 +40,19 @@ _Name = Annotated[str, Field(min_length=1, max_length=256)]
 _PayloadT = TypeVar("_PayloadT", bound=BaseModel)
 
 
-class _Payload(BaseModel):
+class Payload(BaseModel):
+    """A body whose fields are camelCase and all known."""
+
     model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, validate_by_name=False)
 
 
-class _Range(_Payload):
+class _Range(Payload):
     from_: float | None = Field(default=None, alias="from")
     to: float | None = None
     name: _Name | None = None
 
 
-class _Facet(_Payload):
+class _Facet(Payload):
     type: Literal["string", "array", "number"] = "string"
     max_results: int | None = Field(default=None, ge=1, le=10_000)
     order: Literal["asc", "desc"] | None = None
@@ -55,32 +60,32 @@ class _Facet(_Payload):
     exclude_terms: tuple[Annotated[str, Field(max_length=1024)], ...] = Field(default=(), max_length=100)
 
 
-class _Facets(_Payload):
+class _Facets(Payload):
     fields: dict[str, _Facet] = Field(min_length=1, max_length=50)
     max_results: int = Field(default=100, ge=1, le=10_000)
     max_depth: int | None = Field(default=None, ge=1)
     order: Literal["asc", "desc"] = "desc"
 
 
-class _Sort(_Payload):
+class _Sort(Payload):
     field_name: _Name
     order: Literal["asc", "desc"] = "desc"
     missing: Literal["last", "first"] = "last"
 
 
-class _SortBy(_Payload):
+class _SortBy(Payload):
     fields: tuple[_Sort, ...] = Field(min_length=1, max_length=3)
     sort_depth: int | None = Field(default=None, ge=1)
     min_sort_candidates: int | None = Field(default=None, ge=1)
 
 
-class SearchPayload(_Payload):
+class SearchPayload(Payload):
     """The body of `POST .../search`."""
 
     q: str | None = Field(default=None, max_length=2_000)
     limit: int = Field(default=10, ge=1, le=1_000, strict=True)
     offset: int = Field(default=0, ge=0, le=10_000, strict=True)
-    filter: str | None = Field(default=None, max_length=32_768)
+    filter: str | None = Field(default=None, max_length=MAX_FILTER_CHARACTERS)
     attributes_to_retrieve: tuple[_Name, ...] | None = Field(default=None, max_length=200)
     facets: _Facets | None = None
     sort_by: _SortBy | None = None
@@ -91,7 +96,7 @@ class SearchPayload(_Payload):
     session_id: str | None = Field(default=None, max_length=256)
 
 
-class GetDocumentsPayload(_Payload):
+class GetDocumentsPayload(Payload):
     """The body of `POST .../get-documents`."""
 
     document_ids: tuple[Annotated[str, Field(max_length=512)], ...] = Field(min_length=1, max_length=100)
@@ -103,7 +108,15 @@ def read_search(index: str, body: bytes) -> SearchRequest:
     Raises:
         InvalidSearch: The body is not what a search takes.
     """
-    payload = _read(body or b"{}", SearchPayload)
+    return search_of(index, read_payload(body or b"{}", SearchPayload))
+
+
+def search_of(index: str, payload: SearchPayload) -> SearchRequest:
+    """Return the search that a payload asks of `index`.
+
+    Raises:
+        InvalidSearch: A field is not what a search takes.
+    """
     if payload.offset + payload.limit > _DEEPEST_HIT:
         raise InvalidSearch(
             f"offset + limit is {payload.offset + payload.limit}; together they reach at most {_DEEPEST_HIT}"
@@ -127,10 +140,15 @@ def read_document_ids(body: bytes) -> tuple[str, ...]:
     Raises:
         InvalidSearch: The body is not `{"documentIds": [...]}`.
     """
-    return _read(body, GetDocumentsPayload).document_ids
+    return read_payload(body, GetDocumentsPayload).document_ids
 
 
-def _read(body: bytes, model: type[_PayloadT]) -> _PayloadT:
+def read_payload(body: bytes, model: type[_PayloadT]) -> _PayloadT:
+    """Return `body` as the model has it.
+
+    Raises:
+        InvalidSearch: It is not JSON, or not what the model takes; the message names the field.
+    """
     try:
         decoded = orjson.loads(body)
     except orjson.JSONDecodeError as error:

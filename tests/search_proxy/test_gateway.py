@@ -104,7 +104,7 @@ async def test_a_query_of_ten_thousand_characters_is_refused(edge: RunningEdge, 
 @pytest.mark.parametrize(
     ("action", "size", "status"),
     [
-        ("search", 65 * 1024, 413),
+        ("search", 1025 * 1024, 413),
         ("agentic-search", 200 * 1024, 200),
         ("agentic-search", 257 * 1024, 413),
         ("agentic-search/converse", 11 * 1024 * 1024, 200),
@@ -132,7 +132,7 @@ async def test_a_body_without_a_declared_length_is_cut_off_at_the_limit(
 
     async def chunks() -> AsyncIterator[bytes]:
         for _ in range(80):
-            yield b"x" * 1024
+            yield b"x" * 16 * 1024
 
     answer = await edge.client.post(
         edge.url("store", "search"), content=chunks(), headers={"x-api-key": acme.publishable}
@@ -144,7 +144,7 @@ async def test_unknown_paths_and_methods_answer_in_the_error_shape(edge: Running
     """404 and 405 look like every other refusal."""
     headers = {"x-api-key": acme.secret}
     nothing = await edge.client.get("/api/v1/nothing", headers=headers)
-    wrong_method = await edge.client.get(edge.url("store", "search"), headers=headers)
+    wrong_method = await edge.client.get(edge.url("store", "get-documents"), headers=headers)
     outside = await edge.client.get("/nothing")
     assert (nothing.status_code, nothing.json()["code"]) == (404, "not_found")
     assert (wrong_method.status_code, wrong_method.json()["code"]) == (405, "method_not_allowed")
@@ -190,7 +190,7 @@ async def test_head_of_a_stream_answers_without_starting_it(edge: RunningEdge, a
 
 async def test_options_names_the_methods_of_a_path(edge: RunningEdge) -> None:
     """No key is needed to ask."""
-    answer = await edge.client.options(edge.url("store", "search"))
+    answer = await edge.client.options(edge.url("store", "get-documents"))
     assert (answer.status_code, answer.headers["allow"]) == (204, "POST, OPTIONS")
 
 
