@@ -56,7 +56,7 @@ _PROBE = """
   new MutationObserver(() => {
     look("hits", "#results .card-link");
     look("category", ".shelf:not(.shelf-empty)");
-    look("done", ".foot button");
+    look("done", ".foot .link");
   }).observe(document, { childList: true, subtree: true });
   const read = ReadableStreamDefaultReader.prototype.read;
   const decoder = new TextDecoder();

@@ -10,7 +10,7 @@ import asyncio
 import json
 import queue
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -106,12 +106,18 @@ class ScriptedStore:
         """None is a shop without typeahead."""
         self.questions: list[str] = []
         self.asked_about: list[dict[str, Any]] = []
+        self._changed = threading.Condition()
         self._runs: list[ScriptedRun] = []
         self._new: queue.Queue[ScriptedRun] = queue.Queue()
 
     def next_run(self) -> ScriptedRun:
         """Return the next stream that the page asks for."""
         return self._new.get(timeout=WAIT_SECONDS)
+
+    def wait_for(self, is_so: Callable[[], bool]) -> None:
+        """Return when something that a request changes is so."""
+        with self._changed:
+            assert self._changed.wait_for(is_so, WAIT_SECONDS)
 
     @property
     def runs_started(self) -> int:
@@ -157,7 +163,9 @@ class ScriptedStore:
         return _stream(run, int(seq))
 
     async def _stop(self, run_id: str) -> Response:
-        self.stopped.append(run_id)
+        with self._changed:
+            self.stopped.append(run_id)
+            self._changed.notify_all()
         return Response(status_code=204 if any(run.id == run_id for run in self._runs) else 404)
 
     async def _delete(self, name: str) -> Response:

@@ -25,7 +25,8 @@ def test_first_hits_stand_on_the_page_while_nothing_else_has_come(
     """Products are there at once; the places of the categories are kept. Source: storefront page."""
     run = _open(browser, store)
     begin(run, store)
-    titles = browser.wait(
+    browser.wait("document.querySelector('.best .card-link')")
+    titles = browser.js(
         "[...document.querySelectorAll('.best .card-link .card-title')].map((e) => e.textContent)"
     )
     assert titles[0].replace("\u00a0", " ") == store.products[0]["productTitle"]
@@ -65,7 +66,7 @@ def test_nothing_jumps_while_an_answer_arrives(browser: Browser, store: Scripted
     browser.js(painted)
     run.delta(receipt=receipt())
     run.end()
-    browser.wait("document.querySelector('.foot button')")
+    browser.wait("document.querySelector('.foot .link')")
     browser.js(painted)
     assert browser.js("window.__shift") < 0.05
     assert browser.js("document.documentElement.scrollWidth") <= width
@@ -75,7 +76,7 @@ def test_a_product_link_of_the_summary_lights_up_its_card(browser: Browser, stor
     """The card is scrolled to, focused and marked."""
     run = _open(browser, store, height=600)
     whole_answer(run, store)
-    browser.wait("document.querySelector('.foot button')")
+    browser.wait("document.querySelector('.foot .link')")
     target = store.products[3]["_id"]
     assert browser.text(".summary") == "Start with the bag and perhaps warm socks."
     browser.click(".summary .product-link")
@@ -107,13 +108,13 @@ def test_a_follow_up_link_and_a_chip_search_and_back_needs_no_second_answer(
     """The address holds the query; going back shows the kept answer without asking a model again."""
     run = _open(browser, store)
     whole_answer(run, store)
-    browser.wait("document.querySelector('.foot button')")
+    browser.wait("document.querySelector('.foot .link')")
     assert browser.texts(".chips .chip") == ["down sleeping bags", "thermos flasks"]
     browser.click(".summary .query-link")
     second = store.next_run()
     assert second.parameters["q"] == "merino hiking socks"
     whole_answer(second, store)
-    browser.wait("location.search === '?q=merino+hiking+socks' && document.querySelector('.foot button')")
+    browser.wait("location.search === '?q=merino+hiking+socks' && document.querySelector('.foot .link')")
     browser.back()
     browser.wait("document.querySelector('h1.query').textContent.startsWith('something warm')")
     assert browser.texts(SHELVES) == ["Sleeping bags", "Puffer jackets", "Winter boots"]
@@ -141,18 +142,47 @@ def test_a_category_that_failed_says_so_beside_its_siblings(browser: Browser, st
 def test_a_question_or_a_greeting_is_talk_and_never_no_results(
     browser: Browser, store: ScriptedStore, strategy: str
 ) -> None:
-    """The message stands alone; there is no grid, no empty shelf, no count. Source: storefront page."""
+    """Words with options to press, and a reply; no grid, no empty shelf, no count. Source: wire format."""
     run = _open(browser, store, "?q=hello+there+my+friend")
-    run.send("init", {"categories": True, "summary": True})
-    run.delta(hits=[], totalHits=0, facets={})
+    run.send("init", {"categories": False, "summary": True})
     run.delta(summary="Hello! Who is it for, and how cold will it be?")
+    run.delta(queryComplements=["tents", "sleeping bags"])
     run.delta(receipt=receipt(strategy=strategy))
     run.end()
-    browser.wait("document.querySelector('.summary-talk')")
+    browser.wait("document.querySelector('.follow-up')")
+    assert browser.texts(".chips .chip") == ["tents", "sleeping bags"]
+    assert browser.text(".summary-talk").startswith("Hello!")
     assert browser.texts(".status") == [""]
     assert browser.texts(".card") == []
     assert browser.texts(".shelf") == []
     assert "0 " not in browser.js("document.querySelector('main').innerText")
+
+
+def test_what_was_understood_as_a_filter_can_be_taken_off(browser: Browser, store: ScriptedStore) -> None:
+    """Each demand is a chip; without it, the words are searched with what is left. Source: wire format."""
+    run = _open(browser, store, "?q=red+mug+under+20+euros&f=brand:Saltern")
+    run.send("init", {"categories": True, "summary": False})
+    applied = "((brand:(Saltern)) AND (colorFamily:(red))) AND (price:[* TO 20])"
+    run.delta(hits=[{**store.products[0], "currency": "EUR"}], totalHits=1, appliedFilter=applied)
+    browser.wait("document.querySelectorAll('.wish').length === 2")
+    assert browser.texts(".wish") == ["Color family: red×", "Price: up to €20×"]
+    browser.click(".wish")
+    browser.wait("document.querySelectorAll('.grid .card-link').length === 24")
+    search = store.searches[-1]
+    assert (search["q"], search["filter"]) == (
+        "red mug under 20 euros",
+        "((price:[* TO 20])) AND (brand:(Saltern))",
+    )
+
+
+def test_a_demand_that_found_nothing_is_said_to_be_left_out(browser: Browser, store: ScriptedStore) -> None:
+    """The shopper sees why there are products that were not asked for."""
+    run = _open(browser, store)
+    run.send("init", {"categories": True, "summary": False})
+    found = {"hits": [store.products[0]], "totalHits": 9, "appliedFilter": None}
+    run.delta(**found, filterDropped=True, originalFilter="price:[* TO 2]")
+    browser.wait("document.querySelector('.wish-dropped')")
+    assert browser.text(".wish-dropped").startswith("Nothing with Price: up to")
 
 
 def test_nothing_found_is_said_in_words(browser: Browser, store: ScriptedStore) -> None:
@@ -175,13 +205,13 @@ def test_an_error_in_the_stream_has_one_button_that_asks_again(
     run.delta(error={**error, "retryable": True})
     run.delta(receipt=receipt(source="catalog"))
     run.end()
-    browser.wait("document.querySelector('.foot button')")
+    browser.wait("document.querySelector('.foot .link')")
     assert browser.texts(".error p") == ["The model could not answer."]
     assert len(browser.texts(".best .card")) >= 4
     browser.click(".error button")
     again = store.next_run()
     whole_answer(again, store)
-    browser.wait("document.querySelector('.foot button') && !document.querySelector('.error p')")
+    browser.wait("document.querySelector('.foot .link') && !document.querySelector('.error p')")
 
 
 def test_a_refusal_before_the_stream_is_shown_with_its_reason(browser: Browser, store: ScriptedStore) -> None:
@@ -204,7 +234,7 @@ def test_the_receipt_tells_source_stages_filters_and_tokens(browser: Browser, st
     run.delta(categoryHits=[category(store, "Boots", **dropped)])
     run.delta(receipt=receipt(warnings=["degraded: slow model"]))
     run.end()
-    browser.click(".foot button")
+    browser.click(".foot .link")
     shown = browser.text("dialog.drawer")
     for said in ("A model planned", "p3", "900 input", "402 ms", "dropped: color:(red)", "slow model"):
         assert said in shown
@@ -227,7 +257,7 @@ def test_a_cut_stream_goes_on_where_it_was(browser: Browser, store: ScriptedStor
     run.delta(summary="three.")
     run.delta(receipt=receipt())
     run.end()
-    browser.wait("document.querySelector('.foot button')")
+    browser.wait("document.querySelector('.foot .link')")
     assert browser.text(".summary") == "One, two, three."
     assert browser.texts(SHELVES) == ["Boots"]
     assert (store.runs_started, run.readers) == (1, 3)
@@ -263,7 +293,7 @@ def test_every_request_goes_to_the_shop_and_nothing_is_an_error(
     """No other host, no policy breach, no failed asset; the page weighs at most 120 KB."""
     run = _open(browser, store)
     whole_answer(run, store)
-    browser.wait("document.querySelector('.foot button')")
+    browser.wait("document.querySelector('.foot .link')")
     seen = browser.seen()
     assert seen["errors"] == []
     assert [url for url in seen["requests"] if not url.startswith(store.url + "/")] == []

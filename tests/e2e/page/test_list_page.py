@@ -107,7 +107,7 @@ def test_a_product_opens_over_the_results_and_closes_back_to_them(
     """The product has an address of its own; Escape leaves it; the results are still there."""
     browser.open(f"{store.url}/{Q}")
     whole_answer(store.next_run(), store)
-    browser.wait("document.querySelector('.foot button')")
+    browser.wait("document.querySelector('.foot .link')")
     browser.click(".best .card-link")
     product = store.products[0]
     browser.wait("document.querySelector('.product-description')")
@@ -130,7 +130,7 @@ def test_a_product_can_be_reached_and_left_by_keyboard_alone(browser: Browser, s
     run = store.next_run()
     assert run.parameters["q"] == "tents for two people"
     whole_answer(run, store)
-    browser.wait("document.querySelector('.foot button')")
+    browser.wait("document.querySelector('.foot .link')")
     for _ in range(60):
         browser.press("Tab")
         if browser.js("document.activeElement.matches('.card-link')"):

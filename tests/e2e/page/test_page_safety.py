@@ -36,19 +36,37 @@ def test_a_hostile_catalog_and_a_hostile_model_cannot_run_script(
     run = store.next_run()
     run.send("init", {"categories": True, "summary": True})
     run.delta(status=bomb)
-    run.delta(hits=[hit], totalHits=1, facets={bomb: {bomb: {"count": 1}, "b": {"count": 2}}})
+    run.delta(
+        hits=[hit],
+        totalHits=1,
+        appliedFilter=bomb,
+        filterDropped=True,
+        originalFilter=bomb,
+        facets={bomb: {bomb: {"count": 1}, "b": {"count": 2}}},
+    )
     run.delta(categoryHits=[category(store, bomb, hits=[hit], filterDropped=True, originalFilter=bomb)])
     run.delta(queryComplements=[bomb])
     run.delta(summary=f"{bomb} [x](<p:{bomb}>) [y](<q:javascript:alert(1)>) [z](javascript:alert(1))")
     run.delta(error={"code": bomb, "message": bomb, "stage": "plan", "retryable": True})
     run.delta(receipt=receipt(source=bomb, warnings=[bomb], promptVersion=bomb, strategy=bomb))
     run.end()
-    browser.wait("document.querySelector('.foot button')")
-    browser.click(".foot button")
+    store.questions = [bomb]
+    browser.wait("document.querySelector('.foot .link')")
+    browser.click(".foot .link")
     browser.wait("document.querySelector('dialog.drawer')")
     browser.press("Escape")
     browser.click(".best .card-link")
-    browser.wait("document.querySelector('dialog.sheet .product-text')")
+    browser.wait("document.querySelector('dialog.sheet .questions .chip')")
+    browser.click("dialog.sheet .questions .chip")
+    turn = store.next_run()
+    turn.send("conversation-id", {"conversationId": bomb})
+    turn.send("category-hits", {"categoryHits": [category(store, bomb, hits=[hit])]})
+    turn.send(
+        "message", {"text": f"{bomb} [x](<p:{bomb}>) [y](javascript:alert(1))", "queryComplements": [bomb]}
+    )
+    turn.send("error", {"code": bomb, "message": bomb, "retryable": True})
+    turn.end()
+    browser.wait("document.querySelector('.turn-error')")
     foreign = "script:not([src^='/assets/']), iframe, object, embed, base, [onerror], [onload], svg"
     assert browser.js(f"document.querySelectorAll({foreign!r}).length") == 0
     hrefs = browser.js("[...document.querySelectorAll('a')].map((a) => a.protocol)")
@@ -77,29 +95,37 @@ def test_a_hostile_address_is_a_query_like_any_other(browser: Browser, store: Sc
     browser.open(f"{store.url}/?q=%3Cimg%20src=x%20onerror=alert(1)%3E+and+some+more&f=a%3Cb:c&sort=%3Cx")
     run = store.next_run()
     whole_answer(run, store)
-    browser.wait("document.querySelector('.foot button')")
+    browser.wait("document.querySelector('.foot .link')")
     assert browser.text("h1.query") == "<img src=x onerror=alert(1)> and some more"
     assert browser.seen()["dialogs"] == []
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("state", ["home", "answer", "list", "product", "receipt"])
+@pytest.mark.parametrize("state", ["home", "answer", "list", "product", "receipt", "chat"])
 def test_the_accessibility_checker_finds_nothing_serious(
     browser: Browser, store: ScriptedStore, state: str, dark: bool
 ) -> None:
     """In every state and both themes."""
-    path = {"home": "", "list": "?q=tent&view=list"}.get(state, Q)
+    path = {"home": "", "list": "?q=tent&view=list", "chat": "?view=chat"}.get(state, Q)
     browser.open(f"{store.url}/{path}", dark=dark)
     if state == "list":
         browser.wait("document.querySelectorAll('.card-link').length === 24")
+    elif state == "chat":
+        browser.fill(".composer textarea", "winter boots")
+        browser.press("Enter")
+        run = store.next_run()
+        run.send("category-hits", {"categoryHits": [category(store, "Winter boots")]})
+        run.send("message", {"text": "Here: [boots](<q:warm boots>).", "queryComplements": ["cheaper"]})
+        run.end()
+        browser.wait("document.querySelector('.answer[aria-busy=false]')")
     elif state != "home":
         whole_answer(store.next_run(), store)
-        browser.wait("document.querySelector('.foot button')")
+        browser.wait("document.querySelector('.foot .link')")
     if state == "product":
         browser.click(".best .card-link")
         browser.wait("document.querySelector('.product-description')")
     if state == "receipt":
-        browser.click(".foot button")
+        browser.click(".foot .link")
     assert [found for found in browser.axe() if found["impact"] in ("serious", "critical")] == []
 
 
@@ -120,7 +146,7 @@ def test_screen_readers_hear_the_outcome_and_not_every_word(browser: Browser, st
     run.delta(categoryHits=[category(store, "Boots")])
     run.delta(receipt=receipt())
     run.end()
-    browser.wait("document.querySelector('.foot button')")
+    browser.wait("document.querySelector('.foot .link')")
     said = browser.js("window.said")
     assert said[0] == "40 products found."
     assert len(said) <= 3

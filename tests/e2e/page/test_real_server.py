@@ -24,7 +24,7 @@ async def test_the_demo_answers_with_shelves_pictures_and_a_list_that_can_be_nar
 
 def _walk_through(browser: Browser, url: str) -> None:
     browser.open(f"{url}/{Q}")
-    browser.wait("document.querySelector('.foot button')", 20)
+    browser.wait("document.querySelector('.foot .link')", 20)
     assert browser.texts(".error") == []
     assert len(browser.texts(".shelf:not(.shelf-empty) h2")) >= 1
     assert browser.wait("[...document.querySelectorAll('.best img')].every((i) => i.naturalWidth > 0)")

@@ -113,6 +113,23 @@ async def test_a_picture_is_drawn_for_every_variant_and_can_be_kept(client: http
     assert response.text.startswith("<svg ")
 
 
+@pytest.mark.parametrize(
+    ("accepted", "gzipped"), [("gzip, br", True), ("br", False), ("gzip;q=0, br", False)]
+)
+async def test_a_file_is_compressed_for_whoever_takes_it(
+    client: httpx.AsyncClient, accepted: str, gzipped: bool
+) -> None:
+    """Both forms have the same text, a tag of their own, and say what they vary by. Source: RFC 9110, 8.8.3."""
+    plain = await client.get("/assets/app.css", headers={"accept-encoding": "identity"})
+    found = await client.get("/assets/app.css", headers={"accept-encoding": accepted})
+    assert found.text == plain.text
+    assert ("content-encoding" in found.headers) is gzipped
+    assert (found.headers["etag"] != plain.headers["etag"]) is gzipped
+    assert found.headers["vary"] == plain.headers["vary"] == "accept-encoding"
+    tag = {"accept-encoding": accepted, "if-none-match": found.headers["etag"]}
+    assert (await client.get("/assets/app.css", headers=tag)).status_code == 304
+
+
 async def test_a_head_request_has_the_headers_and_no_body(client: httpx.AsyncClient) -> None:
     """A monitor may look without fetching."""
     response = await client.head("/")
