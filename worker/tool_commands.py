@@ -1,15 +1,16 @@
-"""`aisle mcp` and `aisle grpc`: the agent tools for a client that starts them, and for one that calls."""
+"""`aisle mcp` and `aisle grpc`: the agent tools for a client that starts them, and for one that calls.
+
+The libraries of both are large, so each is loaded by its own command alone.
+"""
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import importlib
 import signal
 import sys
 
-from search_proxy.grpc.callers import CallerDesk
-from search_proxy.grpc.server import serve_grpc
-from search_proxy.mcp.stdio_face import serve_stdio
 from worker.bootstrap import open_services
 from worker.settings import Settings
 from worker.tool_parts import open_toolbox, product_version
@@ -37,6 +38,8 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 
 
 def _mcp(args: argparse.Namespace, settings: Settings) -> int:
+    serve_stdio = importlib.import_module("search_proxy.mcp.stdio_face").serve_stdio
+
     async def run() -> None:
         async with open_services(settings) as services, open_toolbox(services) as toolbox:
             await serve_stdio(toolbox, args.account, tuple(args.indexes), product_version())
@@ -46,6 +49,8 @@ def _mcp(args: argparse.Namespace, settings: Settings) -> int:
 
 
 def _grpc(args: argparse.Namespace, settings: Settings) -> int:
+    desk_of = importlib.import_module("search_proxy.grpc.callers").CallerDesk
+    serve_grpc = importlib.import_module("search_proxy.grpc.server").serve_grpc
     port = DEFAULT_GRPC_PORT if args.port is None else settings.port
 
     async def run() -> None:
@@ -54,7 +59,7 @@ def _grpc(args: argparse.Namespace, settings: Settings) -> int:
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, stopped.set)
         async with open_services(settings) as services, open_toolbox(services) as toolbox:
-            desk = CallerDesk(accounts=services.accounts, index=args.index, demo=args.demo or settings.demo)
+            desk = desk_of(accounts=services.accounts, index=args.index, demo=args.demo or settings.demo)
             async with serve_grpc(toolbox, desk, host=settings.host, port=port) as running:
                 sys.stdout.write(f"aisle grpc is at {settings.host}:{running.port}\n")
                 sys.stdout.flush()

@@ -6,19 +6,18 @@ any process can answer any of them.
 
 from __future__ import annotations
 
+import asyncio
+import importlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
 from fastapi import APIRouter
-from fastmcp.server.dependencies import get_http_request
 from starlette.routing import Route
 
 from search_proxy.caller import Caller
 from search_proxy.edge_services import EdgeServices
 from search_proxy.gateway_policy import SEARCH_BODY_BYTES, PathPolicy
-from search_proxy.mcp.server import create_mcp_server
-from search_proxy.mcp.tool_provider import MAX_INDEXES, Asker
 from search_proxy.tools.toolbox import Toolbox
 
 PATH = "/mcp"
@@ -35,35 +34,40 @@ def mcp_policy(path: str) -> PathPolicy | None:
 
 
 class McpFace:
-    """The ASGI application behind both paths; `opened` makes it ready."""
+    """The ASGI application behind both paths, loaded with the first request while `opened` lasts.
+
+    Its library costs some 40 MB and most of a second to load, which a process that no agent asks never pays.
+    """
 
     def __init__(self, version: str) -> None:
         self._version = version
         self._app: Any = None
+        self._wanted = asyncio.Event()
+        self._ready = asyncio.Event()
+        self._closing = asyncio.Event()
 
     @asynccontextmanager
     async def opened(self, toolbox: Toolbox, list_indexes: ListIndexes) -> AsyncIterator[None]:
         """Serve the toolbox's tools until the block ends."""
-
-        async def who() -> Asker:
-            state = get_http_request().state
-            caller: Caller = state.caller
-            if state.mcp_index is not None:
-                return Asker(caller=caller, indexes=(state.mcp_index,))
-            names = await list_indexes(caller)
-            mine = [name for name in names if caller.indexes is None or name in caller.indexes]
-            return Asker(caller=caller, indexes=tuple(mine[:MAX_INDEXES]), prefixes=True)
-
-        server = create_mcp_server(toolbox, who, self._version)
-        app = server.http_app(
-            path=PATH, stateless_http=True, json_response=True, host_origin_protection=False
-        )
-        async with app.lifespan(app):
-            self._app = app
+        self._wanted, self._ready, self._closing = asyncio.Event(), asyncio.Event(), asyncio.Event()
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._host(toolbox, list_indexes), name="mcp-host")
             try:
                 yield
             finally:
-                self._app = None
+                self._closing.set()
+                self._wanted.set()
+
+    async def _host(self, toolbox: Toolbox, list_indexes: ListIndexes) -> None:
+        await self._wanted.wait()
+        if self._closing.is_set():
+            return
+        module = await asyncio.to_thread(importlib.import_module, "search_proxy.mcp.http_app")
+        async with module.open_http_app(toolbox, list_indexes, version=self._version, path=PATH) as app:
+            self._app = app
+            self._ready.set()
+            await self._closing.wait()
+        self._app = None
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Answer one request, which the door has let in."""
@@ -71,6 +75,8 @@ class McpFace:
         edge: EdgeServices = scope["state"]["edge"]
         if index is not None:
             await edge.search.describe_index(scope["state"]["caller"], index)
+        self._wanted.set()
+        await self._ready.wait()
         state = {**scope["state"], "mcp_index": index}
         await self._app({**scope, "path": PATH, "raw_path": PATH.encode(), "state": state}, receive, send)
 
