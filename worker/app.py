@@ -46,9 +46,10 @@ class InProcessAgenticBinding:
 def create_worker() -> FastAPI:
     """Return the worker's own application; `app.state.services` is set before its first request."""
     app = FastAPI(title="aisle worker", openapi_url=None, docs_url=None, redoc_url=None)
-    app.include_router(router)
-    for routes in (converse_routes, conversation_routes, reviews_routes):
-        app.include_router(routes.router)
+    others = (converse_routes, conversation_routes, reviews_routes)
+    for each in (router, *(module.router for module in others)):
+        # As routes of its own: FastAPI walks through the tree of an included router for every request.
+        app.router.routes.extend(each.routes)
     app.add_exception_handler(WorkerError, worker_error_response)
     app.add_exception_handler(SearchError, search_error_response)
     app.add_exception_handler(HTTPException, http_error_response)
