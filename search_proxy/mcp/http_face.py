@@ -17,10 +17,13 @@ from starlette.routing import Route
 
 from search_proxy.caller import Caller
 from search_proxy.edge_services import EdgeServices
-from search_proxy.gateway_policy import SEARCH_BODY_BYTES, PathPolicy
+from search_proxy.gateway_policy import PathPolicy
 from search_proxy.tools.toolbox import Toolbox
 
 PATH = "/mcp"
+
+MCP_BODY_BYTES = 64 * 1024
+"""A call with 100 queries of a shopper's length."""
 
 ListIndexes = Callable[[Caller], Awaitable[Sequence[str]]]
 
@@ -30,7 +33,7 @@ def mcp_policy(path: str) -> PathPolicy | None:
     if path != PATH and not path.startswith(f"{PATH}/"):
         return None
     index = path.removeprefix(PATH).strip("/") or None
-    return PathPolicy(access="read", body_bytes=SEARCH_BODY_BYTES, index=index, allow="POST, DELETE, OPTIONS")
+    return PathPolicy(access="read", body_bytes=MCP_BODY_BYTES, index=index, allow="POST, DELETE, OPTIONS")
 
 
 class McpFace:
