@@ -11,6 +11,7 @@ import json
 import logging
 from dataclasses import replace
 
+from search_proxy.accounts.settings_schema import AgenticConfig
 from search_proxy.errors import SearchError
 from worker.converse_by_rules import show_products
 from worker.converse_turn import ConverseTurn
@@ -19,7 +20,7 @@ from worker.grounding import GroundedText
 from worker.llm.prompts import fenced
 from worker.planning.plan import PlanRequest, PlanSource
 from worker.planning.thread_state import ShownProduct
-from worker.product_context import MAX_CONTEXT_CHARACTERS, ProductContext, context_text, fetch_product_context
+from worker.product_context import ProductContext, context_text, fetch_product_context
 from worker.request import plan_request
 from worker.summary_prices import PriceCheck
 from worker.summary_request import SummaryCategory, SummaryRequest, hit_price
@@ -61,6 +62,11 @@ async def answer_by_model(turn: ConverseTurn) -> bool:
     return True
 
 
+def has_passive_context(config: AgenticConfig) -> bool:
+    """Return whether the best hits are put before the model; never beside tools that search for them."""
+    return config.passive_context and not config.tools.enabled
+
+
 def _asked(turn: ConverseTurn, context: str) -> PlanRequest:
     asked = plan_request(turn.request.agentic)
     return replace(asked, history=turn.history, context=context, images=turn.request.images)
@@ -92,10 +98,10 @@ async def _spoken_of(turn: ConverseTurn) -> ProductContext:
 
 
 async def _context(turn: ConverseTurn, spoken_of: ProductContext) -> str:
-    parts = [spoken_of.text[: MAX_CONTEXT_CHARACTERS + 100]]
+    parts = [spoken_of.text]
     if turn.thread.shown:
         parts.append(fenced("shown_before", "\n".join(_shown_lines(turn.thread.shown[:_SHOWN_BEFORE]))))
-    if turn.request.agentic.settings.agentic_config.passive_context:
+    if has_passive_context(turn.request.agentic.settings.agentic_config):
         parts.append(await _top_hits(turn))
     return "\n".join(part for part in parts if part)
 

@@ -213,16 +213,23 @@ async def test_pictures_go_to_the_model_small_and_clean(tmp_path: Path) -> None:
         assert sent.size == (1024, 512)
 
 
-@pytest.mark.parametrize("passive", [False, True])
-async def test_passive_context_is_one_switch(tmp_path: Path, passive: bool) -> None:
-    """The best hits stand before the question only where the account wants them."""
+@pytest.mark.parametrize(
+    ("passive", "tools", "expected"), [(False, False, False), (True, False, True), (True, True, False)]
+)
+async def test_passive_context_is_one_switch_and_tools_are_another(
+    tmp_path: Path, passive: bool, tools: bool, expected: bool
+) -> None:
+    """The best hits stand before the question only where the account wants them. Source: seed 002."""
     async with modelled_shop(tmp_path) as (shop, gemini):
         await shop.services.office.administration.set_settings(
-            "demo", "*", {"agentic_config": {"passive_context": passive}}, actor="test"
+            "demo",
+            "*",
+            {"agentic_config": {"passive_context": passive, "tools": {"enabled": tools}}},
+            actor="test",
         )
         gemini.script(call(["red tent", "Red Tents", 0.9, ""], summary="Red."))
         await Talk(shop.client).say("red tent")
-        assert ("<top_hits>" in asked(gemini)) is passive
+        assert ("<top_hits>" in asked(gemini)) is expected
 
 
 async def test_the_id_is_sent_while_the_model_has_said_nothing(tmp_path: Path) -> None:
