@@ -83,7 +83,7 @@ async def test_the_text_links_only_to_what_was_sent_and_names_no_other_price(tmp
 
 
 async def test_a_product_of_the_page_is_fenced_data_that_the_answer_may_link_to(tmp_path: Path) -> None:
-    """Chosen fields only; what stands in a document cannot leave its tags. Source: seed 004, context."""
+    """Chosen fields only; what stands in a document cannot leave its tags. Source: flow document, converse."""
     async with modelled_shop(tmp_path) as (shop, gemini):
         await shop.services.catalog.add_documents(
             "demo",
@@ -219,7 +219,7 @@ async def test_pictures_go_to_the_model_small_and_clean(tmp_path: Path) -> None:
 async def test_passive_context_is_one_switch_and_tools_are_another(
     tmp_path: Path, passive: bool, tools: bool, expected: bool
 ) -> None:
-    """The best hits stand before the question only where the account wants them. Source: seed 002."""
+    """The best hits stand before the question only where the account wants them. Source: design, tools."""
     async with modelled_shop(tmp_path) as (shop, gemini):
         await shop.services.office.administration.set_settings(
             "demo",
