@@ -1,4 +1,4 @@
-"""`aisle catalog load | list | show | delete`: the command line's way to the catalog.
+"""`aisle catalog load | list | show | delete | embed | synonyms`: the command line's way to the catalog.
 
 Reports go to stdout, progress and errors to stderr. `register` adds the commands to a parser; each sets
 `run`, an async function of the arguments and the services it needs.
@@ -18,8 +18,10 @@ from typing import Protocol, get_args
 import orjson
 from tqdm import tqdm
 
+from search_proxy import language_commands
 from search_proxy.backend import CatalogWriter, SearchBackend
 from search_proxy.embedding import commands as embedding_commands
+from search_proxy.enrichment.commands import add_options, enrich
 from search_proxy.errors import SearchError
 from search_proxy.feeds import Feed, FeedError, FeedFormat, Refusal, open_feed
 from search_proxy.feeds.derived_categories import read_categories
@@ -83,10 +85,16 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     load.add_argument(
         "--progress", action="store_true", help="show progress even where stderr is no terminal"
     )
+    language_commands.add_language_option(load)
     _command(commands, "list", _list, "list the indexes of an account")
     _command(commands, "show", _show, "show an index and its fields", index=True)
+    enriching = _command(
+        commands, "enrich", enrich, "have a model write keywords and a description per document", index=True
+    )
+    add_options(enriching)
     _command(commands, "delete", _delete, "delete an index and its products", index=True)
     embedding_commands.register(commands)
+    language_commands.register(commands)
 
 
 def _command(
@@ -137,8 +145,9 @@ async def _load(args: argparse.Namespace, services: CatalogServices) -> int:
             _refusals_to(args.refused) as on_refusal,
             _progress(feed, "loading", args.progress) as on_progress,
         ):
+            catalog = await language_commands.catalog_in_language(services.catalog, services.backend, args)
             await load_feed(
-                *(feed, services.catalog, target, report),
+                *(feed, catalog, target, report),
                 limit=args.limit,
                 categories=categories,
                 on_refusal=on_refusal,
