@@ -83,7 +83,7 @@ async def test_the_text_links_only_to_what_was_sent_and_names_no_other_price(tmp
 
 
 async def test_a_product_of_the_page_is_fenced_data_that_the_answer_may_link_to(tmp_path: Path) -> None:
-    """Chosen fields only; what stands in a document cannot leave its tags. Source: flow document, converse."""
+    """Chosen fields only; what stands in a document cannot leave its tags. Source: flow document."""
     async with modelled_shop(tmp_path) as (shop, gemini):
         await shop.services.catalog.add_documents(
             "demo",
