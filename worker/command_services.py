@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from search_proxy.accounts.account_office import AccountOffice
 from search_proxy.backend import CatalogWriter, SearchBackend
 from search_proxy.binding import SearchBinding
 from search_proxy.embedding.background import EmbeddingEngine
+from search_proxy.enrichment.run import DocumentSource
+from search_proxy.enrichment.writing import EnrichmentModel
 from worker.headless import AnswerPreviewer
 from worker.services import Services
+from worker.tool_enricher import ModelEnricher
 
 
 class CommandServices:
@@ -41,3 +46,20 @@ class CommandServices:
     def catalog(self) -> CatalogWriter:
         """The catalog to write."""
         return self.services.catalog
+
+    @property
+    def documents(self) -> DocumentSource | None:
+        """Every document of an index, where the engine can give them."""
+        backend = self.services.backend
+        return backend if isinstance(backend, DocumentSource) else None
+
+    @property
+    def enrichment_model(self) -> EnrichmentModel | None:
+        """The model that writes keywords and descriptions, where one is set up."""
+        model = self.services.model
+        return None if model is None else ModelEnricher(model, self.services.settings.model)
+
+    @property
+    def enrichment_folder(self) -> Path:
+        """Where it is kept what was written."""
+        return self.services.settings.data_dir / "enrichment"

@@ -9,12 +9,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
-from contextlib import aclosing
 from typing import Any
 
 import orjson
 
-from worker.llm.language_model import LanguageModel, Message, ModelError, ModelRequest, TextDelta
+from worker.llm.language_model import LanguageModel, Message, ModelError, ModelRequest
+from worker.llm.whole_answer import whole_answer
 
 logger = logging.getLogger(__name__)
 
@@ -48,18 +48,10 @@ class ModelParaphraser:
         )
         try:
             async with asyncio.timeout(SECONDS):
-                text = await self._text(request)
+                text = await whole_answer(self._model, request)
             answer = orjson.loads(text)
         except (ModelError, TimeoutError, orjson.JSONDecodeError) as error:
             logger.warning("query_not_paraphrased", extra={"error": str(error)})
             return ()
         found = answer.get("paraphrases") if isinstance(answer, dict) else None
         return [one[:200] for one in found or () if isinstance(one, str)][:limit]
-
-    async def _text(self, request: ModelRequest) -> str:
-        parts: list[str] = []
-        async with aclosing(self._model.stream(request)) as events:  # type: ignore[type-var]
-            async for event in events:
-                if isinstance(event, TextDelta):
-                    parts.append(event.text)
-        return "".join(parts)

@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
+import numpy as np
 from threadpoolctl import threadpool_limits
 
 from search_proxy.engine import catalog_writer
@@ -23,6 +24,7 @@ from search_proxy.engine.embedding_run import Progress, embed_missing
 from search_proxy.engine.fusion import Fusion
 from search_proxy.engine.open_indexes import OpenIndexes
 from search_proxy.engine.searching import search_snapshot
+from search_proxy.engine.snapshot import Snapshot
 from search_proxy.engine.suggesting import Suggestion, suggest
 from search_proxy.engine.vector_lane import VectorLane
 from search_proxy.errors import IndexNotFound, SearchError, SearchUnavailable
@@ -63,6 +65,14 @@ class EmbeddedBackend:
     async def get_documents(self, account_id: str, index: str, ids: Sequence[str]) -> Sequence[FoundDocument]:
         """Return one entry per id, in order; an unknown id has no document."""
         return await self._read(lambda: self._found(account_id, index, ids))
+
+    async def document_page(
+        self, account_id: str, index: str, after: int, limit: int
+    ) -> tuple[Sequence[Document], int | None]:
+        """Return documents from place `after` on, and the place of the next page, None after the last."""
+        return await self._read(
+            lambda: _document_page(self._indexes.snapshot(account_id, index), after, limit)
+        )
 
     async def describe(self, account_id: str, index: str) -> IndexDescription:
         """Return the index's fields and sizes; made once per generation."""
@@ -166,6 +176,12 @@ class EmbeddedBackend:
             return await _in_thread(threads or self._writers, work)
         except FileNotFoundError as error:
             raise IndexNotFound(index) from error
+
+
+def _document_page(snapshot: Snapshot, after: int, limit: int) -> tuple[Sequence[Document], int | None]:
+    rows = np.flatnonzero(snapshot.live[after:])[: limit + 1] + after
+    documents = [snapshot.document(int(row)) for row in rows[:limit]]
+    return documents, int(rows[limit]) if len(rows) > limit else None
 
 
 @asynccontextmanager

@@ -29,6 +29,8 @@ FIELD_OF: Mapping[str, str] = {
     "category": "category",
     "productCollections": "category",
     "description": "description",
+    "enrichedDescription": "description",
+    "enrichedKeywords": "attributes",
     "brand": "brand",
     "vendor": "brand",
     "manufacturer": "brand",
