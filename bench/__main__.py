@@ -20,6 +20,9 @@ BENCHES = (
     "hybrid_relevance",
     "embedding",
     "cached_streams",
+    "tools",
+    "tool_agent",
+    "min_score",
     "page",
 )
 

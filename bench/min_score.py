@@ -1,4 +1,4 @@
-"""Calibrates `min_score` of semantic search on judged queries: `make bench-min_score`.
+"""Calibrates `min_score` of semantic search on judged queries: `make bench-min-score`.
 
 For every cutoff: the share of good products (gain 2/3 and more) that stay, the share of irrelevant ones that
 go, and how many queries about things that the shop does not sell get nothing at all. The cutoff is chosen on

@@ -1,4 +1,4 @@
-"""Lets a scripted agent answer known-item questions over MCP: `make bench-tool_agent`.
+"""Lets a scripted agent answer known-item questions over MCP: `make bench-tool-agent`.
 
 The agent has the question's words, the official Python client, and nothing else: no field names but those in
 answers, and no id but those that a tool has returned. It searches, narrows, reads, and answers with the one
