@@ -25,7 +25,14 @@ import numpy as np
 from bench.engine_catalogs import SHARED_DATA, icecat_products
 from search_proxy.engine.catalog_writer import add_documents
 from search_proxy.engine.ordering import by_score
-from search_proxy.engine.query_reading import Alternative, Concept, QueryReading, read_query
+from search_proxy.engine.query_reading import (
+    JOINED_WEIGHT,
+    NUMBER_ALONE_WEIGHT,
+    Alternative,
+    Concept,
+    QueryReading,
+    read_query,
+)
 from search_proxy.engine.snapshot import Snapshot, open_snapshot
 from search_proxy.engine.text_query import score_reading
 
@@ -65,6 +72,7 @@ def main() -> None:
         ways: Mapping[str, tuple[Search, Callable[[str], str]]] = {
             "one literal term per word": (_literal(snapshot), str),
             "as the engine reads it": (_engine(snapshot), str),
+            **{f"  {name} alone": (_where(snapshot, fires), str) for name, fires in _LANES.items()},
             "one typo, literal": (_literal(snapshot), mistyped),
             "one typo, as the engine reads it": (_engine(snapshot), mistyped),
         }
@@ -138,11 +146,14 @@ def _ndcg(found: Sequence[str], gains: Mapping[str, float]) -> float:
 
 def _literal(snapshot: Snapshot) -> Search:
     def search(query: str) -> Sequence[str]:
-        terms = tuple(dict.fromkeys(snapshot.text.analysis.analyze(query)))
-        concepts = tuple(Concept((Alternative((term,)),)) for term in terms)
-        return _ranked(snapshot, QueryReading(concepts=concepts, literal=terms))
+        return _ranked(snapshot, _plain(snapshot, query))
 
     return search
+
+
+def _plain(snapshot: Snapshot, query: str) -> QueryReading:
+    terms = tuple(dict.fromkeys(snapshot.text.analysis.analyze(query)))
+    return QueryReading(concepts=tuple(Concept((Alternative((term,)),)) for term in terms), literal=terms)
 
 
 def _engine(snapshot: Snapshot) -> Search:
@@ -150,6 +161,29 @@ def _engine(snapshot: Snapshot) -> Search:
         return _ranked(snapshot, read_query(snapshot.text, query, snapshot.synonyms))
 
     return search
+
+
+def _where(snapshot: Snapshot, fires: Callable[[QueryReading, QueryReading], bool]) -> Search:
+    """Return the search that reads a query literally but where one way to read it does something."""
+
+    def search(query: str) -> Sequence[str]:
+        reading = read_query(snapshot.text, query, snapshot.synonyms)
+        plain = _plain(snapshot, query)
+        return _ranked(snapshot, reading if fires(reading, plain) else plain)
+
+    return search
+
+
+def _has_weight(reading: QueryReading, at: int, weight: float) -> bool:
+    return any(one.alternatives[at:] and one.alternatives[at].weight == weight for one in reading.concepts)
+
+
+_LANES: Mapping[str, Callable[[QueryReading, QueryReading], bool]] = {
+    "words that only join others": lambda reading, plain: len(reading.literal) < len(plain.literal),
+    "sizes": lambda reading, plain: _has_weight(reading, 1, NUMBER_ALONE_WEIGHT),
+    "joined words and model numbers": lambda reading, plain: _has_weight(reading, 0, JOINED_WEIGHT),
+    "mistyped, unfinished and split words": lambda reading, plain: bool(reading.replaced),
+}
 
 
 def _ranked(snapshot: Snapshot, reading: QueryReading) -> Sequence[str]:
