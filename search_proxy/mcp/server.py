@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+
 from fastmcp import FastMCP
 
 from search_proxy.mcp.tool_provider import ToolProvider, WhoAsks
@@ -17,6 +19,7 @@ INSTRUCTIONS = (
 
 def create_mcp_server(toolbox: Toolbox, who: WhoAsks, version: str) -> FastMCP:
     """Return the server; `who` is asked for every list and every call."""
+    _log_like_the_rest()
     return FastMCP(
         "aisle",
         instructions=INSTRUCTIONS,
@@ -27,3 +30,10 @@ def create_mcp_server(toolbox: Toolbox, who: WhoAsks, version: str) -> FastMCP:
         cache_ttl=60_000,
         cache_scope="private",
     )
+
+
+def _log_like_the_rest() -> None:
+    """Let the library's log lines go where all others go, instead of past them in a form of their own."""
+    library = logging.getLogger("fastmcp")
+    library.handlers.clear()
+    library.propagate = True

@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import grpc
 import httpx
 import httpx2
 import jsonschema
@@ -16,11 +17,14 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import TextContent
 
+from search_proxy.grpc import search_pb2
+from search_proxy.grpc.search_pb2_grpc import SearchServiceStub
 from search_proxy.tools.tool_set import TOOLS
 from search_proxy.web.opening import open_web_tier
 from search_proxy.web.page_fetcher import FetchBounds
 from search_proxy.web.providers import WebSearchKeys
 from tests.search_proxy.tools.corpora import mails
+from tests.search_proxy.tools.test_tenants import MINE, leaks, shared
 from tests.search_proxy.web.web_servers import NameTable, html, small_web, tavily_answer
 from tests.support.tool_server import ToolServer, bearer, open_tool_server
 
@@ -198,6 +202,38 @@ async def test_the_other_account_s_index_of_the_same_name_is_another_corpus(tmp_
     ):
         found = await called(connected, "keyword_search", query="forecast")
         assert [hit["id"] for hit in found["hits"]] == ["hidden-1"]
+
+
+async def test_a_tenant_s_key_shows_no_byte_of_another_tenant_on_any_face(tmp_path: Path) -> None:
+    """Lists, answers and errors over MCP, answers and errors over gRPC."""
+    rights: dict[str, Any] = {"forced_filter": f"tenant:({MINE})"}
+    async with (
+        open_tool_server(tmp_path, {"mail": shared()}, **rights) as server,
+        client(f"{server.mcp_url}/mail", server.acme.publishable) as connected,
+        grpc.aio.insecure_channel(server.grpc_address) as channel,
+    ):
+        seen = [str(await connected.list_tools())]
+        for name, arguments in (
+            ("keyword_search", {"query": "camping tent", "limit": 50}),
+            ("semantic_search", {"query": "shelter", "limit": 50, "min_score": -1}),
+            ("filter_documents", {"limit": 50, "order_by": "price desc"}),
+            ("fused_search", {"query": "tent quarter", "limit": 50}),
+            ("search", {"queries": ["tent", "shelter"], "limit": 50}),
+            ("filter_documents", {"filter": {"fields": {"nothing": ["x"]}}}),
+            ("filter_documents", {"filter_text": "price:[900 TO *]"}),
+        ):
+            seen.append(str(await connected.call_tool(name, arguments)))
+        stub = SearchServiceStub(channel)  # type: ignore[no-untyped-call]
+        metadata = (("x-api-key", server.acme.publishable),)
+        request = search_pb2.KeywordSearchRequest(query="camping tent", limit=50)
+        seen.append(str(await stub.KeywordSearch(request, metadata=metadata)))
+        unknown = search_pb2.FilterRequest(filter=search_pb2.Filter(filter_text="nothing:(x)"))
+        with pytest.raises(grpc.aio.AioRpcError) as failed:
+            await stub.FilterDocuments(unknown, metadata=metadata)
+        seen.append(str(failed.value.details()))
+    together = "\n".join(seen)
+    assert f"{MINE}-1" in together
+    assert not leaks(together)
 
 
 async def test_the_door_checks_keys_origins_and_methods(tmp_path: Path) -> None:
