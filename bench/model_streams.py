@@ -1,9 +1,10 @@
-"""Whole answers by a model, at 1, 32 and 128 clients: `python -m bench.model_streams [rest|sdk|naive]...`.
+"""Whole answers by a model at 1, 32, 128 clients: `python -m bench.model_streams [bare|rest|sdk|naive]...`.
 
 The worker has core 0 for itself; the paced model, a search engine that takes 30 ms and the clients share
 core 1. The model sends its first byte after 300 ms, its plan of six categories in 40 chunks and a summary in
 60, 20 ms apart. The ideal is the chunk that closes the first category, and one search. Every query is a new
-one, so that nothing comes from a cache. `naive` is a twin that awaits the whole plan.
+one, so that nothing comes from a cache. `bare` is the least code that streams, the floor of this machine;
+`naive` awaits the whole plan.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ from tests.support.scripted_gemini.scenarios import split
 _PATH = "/api/v1/indexes/demo/agentic-search"
 _STREAMS_OF_A_CLIENT = {1: 6, 32: 3, 128: 3}
 _STREAM_SECONDS = 2.3
-_CLIENTS = ("rest", "sdk", "naive")
+_WORKERS = ("bare", "rest", "sdk", "naive")
+_TWINS = {"bare": "bench.bare_twin", "naive": "bench.naive_twin"}
 _TICKS = os.sysconf("SC_CLK_TCK")
 _HEADINGS = (
     "worker",
@@ -68,10 +70,10 @@ class _Process:
 
 def main() -> None:
     """Measure and print one table."""
-    asked = sys.argv[1:] or list(_CLIENTS)
-    unknown = next((name for name in asked if name not in _CLIENTS), None)
+    asked = sys.argv[1:] or list(_WORKERS)
+    unknown = next((name for name in asked if name not in _WORKERS), None)
     if unknown is not None:
-        sys.exit(f"there is no {unknown!r}; choose among {', '.join(_CLIENTS)}")
+        sys.exit(f"there is no {unknown!r}; choose among {', '.join(_WORKERS)}")
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_measure(asked))
 
@@ -148,8 +150,8 @@ def _ideal_seconds() -> float:
 
 @asynccontextmanager
 async def _server(name: str, model: _Process, search: _Process) -> AsyncIterator[_Process]:
-    if name == "naive":
-        async with _started(0, "bench.naive_twin", model.url, search.url) as twin:
+    if name in _TWINS:
+        async with _started(0, _TWINS[name], model.url, search.url) as twin:
             yield twin
         return
     with tempfile.TemporaryDirectory() as folder:
