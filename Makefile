@@ -47,6 +47,7 @@ fuzz: install
 
 soak: install
 	$(BIN)/python -m tests.conversation.kill_rounds 200
+	$(BIN)/python -m bench.soak_conversations 200
 
 clean:
 	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache

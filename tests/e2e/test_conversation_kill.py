@@ -10,7 +10,7 @@ from tests.support.conversation_kills import kill_rounds
 
 pytestmark = pytest.mark.anyio
 
-ROUNDS = 5
+ROUNDS = 20
 
 
 async def test_a_killed_server_has_lost_no_turn_whose_end_was_seen(tmp_path: Path) -> None:
