@@ -21,8 +21,8 @@ FusionMethod = Literal["convex", "weighted_rrf", "rrf"]
 class Fusion:
     """How the lanes are fused; `depth` of each are candidates.
 
-    Below `min_similarity` the vector lane brings nothing of its own, so that nonsense finds nothing. The value
-    is measured for MiniLM (docs/engine.md) and belongs to a model, as similarities do.
+    Below `min_similarity` the vector lane brings nothing of its own, so that nonsense finds nothing. The
+    value is measured for MiniLM (docs/engine.md) and belongs to a model, as similarities do.
     """
 
     method: FusionMethod = "convex"

@@ -116,10 +116,12 @@ def _from_vocabulary(
     completed = known.starting_with(term, MAX_CANDIDATES) if is_last and len(term) > 1 else []
     if completed:
         return [Alternative((candidate,), COMPLETED_WEIGHT) for candidate in completed]
-    repaired = [
-        Alternative((candidate,), REPAIRED_WEIGHTS[distance])
-        for candidate, distance in known.nearest(term, MAX_CANDIDATES)
-    ]
+    # A mistyped word may have the stem of another: `wireles` means `wireless`, not `wire`.
+    near = dict(known.nearest(word, MAX_CANDIDATES)) if word != term else {}
+    if 1 not in near.values():
+        near |= {one: distance for one, distance in known.nearest(term, MAX_CANDIDATES) if one not in near}
+    best = sorted(near.items(), key=lambda one: one[1])[:MAX_CANDIDATES]
+    repaired = [Alternative((candidate,), REPAIRED_WEIGHTS[distance]) for candidate, distance in best]
     return repaired or _split(index, word, known)
 
 

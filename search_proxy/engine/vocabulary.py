@@ -14,8 +14,9 @@ import numpy as np
 from search_proxy.engine.lexicon import Lexicon, letters_of
 
 SHORTEST_REPAIRED = 4
+ANY_EDIT_FROM = 5
 TWO_EDITS_FROM = 8
-"""Shorter words have too many neighbours: `tent` and `bent` are both what they say."""
+"""Shorter words have too many neighbours: `pant` and `plant` are both what they say, `tnet` is not."""
 
 _MAX_COMPARED = 4_000
 _LETTERS_PER_EDIT = 2
@@ -43,8 +44,8 @@ class Vocabulary:
     def nearest(self, term: str, limit: int) -> list[tuple[str, int]]:
         """Return the terms within the edit distance that the length of `term` allows, nearest first.
 
-        A swap of neighbours is one edit. Terms with digits are names and numbers: they are never repaired,
-        and nothing is repaired to them.
+        A swap of neighbours is one edit, and the only one that the shortest terms are allowed. Terms with
+        digits are names and numbers: they are never repaired, and nothing is repaired to them.
         """
         if len(term) < SHORTEST_REPAIRED or any(character.isdigit() for character in term):
             return []
@@ -52,7 +53,9 @@ class Vocabulary:
         found = []
         for candidate in self._candidates(term, allowed):
             distance = edit_distance(term, candidate, allowed)
-            if distance <= allowed and not any(character.isdigit() for character in candidate):
+            if distance > allowed or any(character.isdigit() for character in candidate):
+                continue
+            if len(term) >= ANY_EDIT_FROM or sorted(candidate) == sorted(term):
                 found.append((candidate, distance))
         found.sort(key=lambda one: (one[1], one[0][:1] != term[:1], -self.frequency(one[0]), one[0]))
         return found[:limit]
