@@ -103,7 +103,7 @@ export class AnswerView {
     if (this._total > 1) {
       const open = (event) => (event.preventDefault(), onlist(null));
       const text = `See all ${this._total.toLocaleString()}`;
-      this.bestHead.append(el("a", { class: "see-all", href: listHref(null), onclick: open, text }));
+      this.bestHead.append(el("a", { class: "see-all", dir: null, href: listHref(null), onclick: open, text }));
     }
     announce(`${this._total.toLocaleString()} products found.`);
   }
@@ -180,7 +180,7 @@ export class AnswerView {
   _followUp(talk) {
     const label = talk ? "Your reply" : "Ask a follow-up";
     const placeholder = talk ? "Reply in your own words" : "Ask a follow-up, such as “cheaper” or “in blue”";
-    const input = el("input", { type: "text", maxlength: 1000, "aria-label": label, placeholder, autocomplete: "off", enterkeyhint: "send" });
+    const input = el("input", { type: "text", maxlength: 1000, "aria-label": label, placeholder, dir: "auto", autocomplete: "off", enterkeyhint: "send" });
     const send = (event) => {
       event.preventDefault();
       if (input.value.trim()) this._options.onfollowup(input.value.trim());

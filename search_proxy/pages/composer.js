@@ -12,7 +12,7 @@ export class Composer {
     this._pictures = [];
     this._running = false;
     this.text = el("textarea", {
-      rows: 1, maxlength: 1000, "aria-label": "Your message", enterkeyhint: "send", placeholder: "Say more, or ask",
+      rows: 1, maxlength: 1000, "aria-label": "Your message", enterkeyhint: "send", placeholder: "Say more", dir: "auto",
       onkeydown: (event) => this._key(event),
       onpaste: (event) => this.take(picturesIn(event.clipboardData)),
     });

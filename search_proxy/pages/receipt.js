@@ -50,7 +50,7 @@ export function receiptDialog(receipt, categories) {
 function facts(receipt) {
   const tokens = Object.entries(receipt.tokens ?? {}).filter(([, count]) => count > 0);
   const rows = [
-    ["Strategy", receipt.strategy],
+    ["Strategy", receipt.strategy?.replaceAll("_", " ")],
     ["Model", receipt.model],
     ["Prompt", receipt.promptVersion],
     ["Cache", cacheText(receipt)],
@@ -98,8 +98,8 @@ function filters(categories) {
       "li",
       {},
       el("strong", { text: item.category }),
-      item.appliedFilter && el("code", { text: item.appliedFilter }),
-      item.filterDropped && el("code", { class: "dropped", text: `dropped: ${item.originalFilter ?? ""}` }),
+      item.appliedFilter && el("code", { dir: "ltr", text: item.appliedFilter }),
+      item.filterDropped && el("code", { dir: "ltr", class: "dropped", text: `dropped: ${item.originalFilter ?? ""}` }),
     ),
   );
   return el("section", {}, el("h3", { text: "Filters" }), el("ul", { class: "filters" }, ...items));

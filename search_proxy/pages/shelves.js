@@ -51,7 +51,7 @@ export class Shelves {
         el("h2", { id }, el("a", { href: listHref(item), onclick: open, text: item.category })),
         item.filterDropped &&
           el("span", { class: "shelf-hint", title: item.originalFilter ?? "", text: "a little wider than asked" }),
-        item.totalHits > hits.length && el("a", { class: "see-all", href: listHref(item), onclick: open, "aria-label": `${all}: ${item.category}`, text: all }),
+        item.totalHits > hits.length && el("a", { class: "see-all", dir: null, href: listHref(item), onclick: open, "aria-label": `${all}: ${item.category}`, text: all }),
       ),
       failed || none || el("ul", { class: "row", tabindex: "-1" }, ...hits.map((hit) => card(hit, cards))),
     );

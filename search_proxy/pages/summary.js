@@ -93,7 +93,7 @@ export class SummaryWriter {
   }
 
   _current() {
-    this._paragraph ??= this._element.appendChild(el("p"));
+    this._paragraph ??= this._element.appendChild(el("p", { dir: "auto" }));
     return this._paragraph;
   }
 

@@ -85,13 +85,15 @@ export class TurnView {
   _show(item) {
     const { cards, listHref, onlist } = this._options;
     const hits = item.hits ?? [];
+    // That nothing was found is said in words.
+    if (!hits.length && !item.error) return;
     const open = (event) => {
       if (event.metaKey || event.ctrlKey || event.shiftKey || event.button) return;
       event.preventDefault();
       onlist(item);
     };
     const all = `See all ${Number(item.totalHits).toLocaleString()}`;
-    const note = item.error ? "This part could not be searched just now." : "Nothing here at the moment.";
+    const note = "This part could not be searched just now.";
     this._rows.append(
       el(
         "section",
@@ -100,7 +102,7 @@ export class TurnView {
           "div",
           { class: "shelf-head" },
           el("h3", { text: item.category }),
-          item.totalHits > hits.length && el("a", { class: "see-all", href: listHref(item), onclick: open, "aria-label": `${all}: ${item.category}`, text: all }),
+          item.totalHits > hits.length && el("a", { class: "see-all", dir: null, href: listHref(item), onclick: open, "aria-label": `${all}: ${item.category}`, text: all }),
         ),
         hits.length > 0
           ? el("ul", { class: "row", tabindex: "-1" }, ...hits.map((hit) => card(hit, cards)))

@@ -28,14 +28,15 @@ export function partsOf(filter) {
   return bare.length > 1 ? bare.flatMap(partsOf) : bare;
 }
 
-/** Writes one part in words; what has no simple form stays as it is written. */
+/** Writes one part in words, a value by itself; what has no simple form stays as it is written. */
 export function inWords(part, currency) {
   const not = /^NOT (.+)$/s.exec(part);
   if (not) return `not ${inWords(unwrapped(not[1]), currency)}`;
   const range = /^(\w+):\[(\S+) TO (\S+)\]$/.exec(part);
   if (range) return rangeInWords(range[1], range[2], range[3], currency);
   const value = /^(\w+)(?::| CONTAINS )\(((?:[^()\\]|\\.)*)\)$/s.exec(part) ?? /^(\w+):([^\s()[\]]+)$/.exec(part);
-  if (value) return `${fieldName(value[1])}: ${value[2].replace(/\\(.)/gs, "$1")}`;
+  if (value?.[2] === "true") return fieldName(value[1]);
+  if (value) return value[2].replace(/\\(.)/gs, "$1");
   return part;
 }
 
@@ -55,16 +56,16 @@ export function wishes({ applied, own, dropped, currency, onwithout }) {
     return el("li", {}, el("button", { type: "button", class: "wish", "aria-label": label, onclick: without }, text, el("span", { text: "×" })));
   });
   const given = dropped ? partsOf(dropped).map((part) => inWords(part, currency)).join(", ") : "";
-  if (given) chips.push(el("li", { class: "wish-dropped", text: `Nothing with ${given}; shown without` }));
+  if (given) chips.push(el("li", { class: "wish-dropped", text: `Nothing fits ${given}; shown without` }));
   return chips.length ? el("ul", { class: "wishes", "aria-label": "Understood as" }, ...chips) : null;
 }
 
 function rangeInWords(field, low, high, currency) {
   const write = (text) => (field === "price" ? priceText(Number(text), currency) : text);
-  const name = fieldName(field);
-  if (low === "*") return `${name}: up to ${write(high)}`;
-  if (high === "*") return `${name}: from ${write(low)}`;
-  return `${name}: ${write(low)} to ${write(high)}`;
+  const name = field === "price" ? "" : `${fieldName(field)} `;
+  if (low === "*") return `${name}up to ${write(high)}`;
+  if (high === "*") return `${name}from ${write(low)}`;
+  return `${name}${write(low)} to ${write(high)}`;
 }
 
 function unwrapped(part) {

@@ -83,9 +83,9 @@ class Browser:
         """Reload the page."""
         self._call("reload")
 
-    def drop(self, selector: str, color: str = "#a43c2a") -> None:
-        """Drop a picture of one colour on an element, as from a folder."""
-        self._call("drop", selector=selector, color=color)
+    def drop(self, selector: str, color: str = "#a43c2a", source: str | None = None) -> None:
+        """Drop a picture on an element, as from a folder: one colour, with the image of an address on it."""
+        self._call("drop", selector=selector, color=color, source=source)
 
     def files(self, selector: str, paths: list[Path]) -> None:
         """Choose files in an input."""

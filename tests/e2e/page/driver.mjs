@@ -72,12 +72,18 @@ const commands = {
   async reload() {
     await page.reload({ waitUntil: "load" });
   },
-  async drop({ selector, color }) {
+  async drop({ selector, color, source }) {
     const expression = `(async () => {
-      const canvas = new OffscreenCanvas(1600, 900);
+      const canvas = new OffscreenCanvas(1600, ${source ? 1600 : 900});
       const context = canvas.getContext("2d");
       context.fillStyle = ${JSON.stringify(color)};
-      context.fillRect(0, 0, 1600, 900);
+      context.fillRect(0, 0, 1600, 1600);
+      const source = ${JSON.stringify(source ?? "")};
+      if (source) {
+        const picture = Object.assign(new Image(1600, 1600), { src: source });
+        await picture.decode();
+        context.drawImage(picture, 0, 0, 1600, 1600);
+      }
       const file = new File([await canvas.convertToBlob({ type: "image/png" })], "photo.png", { type: "image/png" });
       const dataTransfer = new DataTransfer();
       dataTransfer.items.add(file);

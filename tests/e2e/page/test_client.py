@@ -17,7 +17,7 @@ import pytest
 
 from tests.e2e.page.resetting_proxy import resetting_proxy
 from tests.e2e.page.scripted_store import ScriptedStore
-from tests.e2e.page.wire import begin, receipt
+from tests.e2e.page.wire import begin, receipt, whole_answer
 
 CASES = Path(__file__).with_name("client_cases.mjs")
 PAGES = Path(__file__).resolve().parents[3] / "search_proxy" / "pages"
@@ -27,8 +27,8 @@ Start = Callable[..., "Case"]
 class Case:
     """One case running in Node."""
 
-    def __init__(self, name: str, base_url: str) -> None:
-        self._process = subprocess.Popen(["node", str(CASES), name, base_url], stdout=PIPE, stderr=PIPE)
+    def __init__(self, node: str, name: str, base_url: str) -> None:
+        self._process = subprocess.Popen([node, str(CASES), name, base_url], stdout=PIPE, stderr=PIPE)
 
     def close(self) -> None:
         """End it if it still runs."""
@@ -54,14 +54,21 @@ class Case:
 
 
 @pytest.fixture
-def start() -> Iterator[Start]:
-    """Return a function that starts a case; cases that still run are ended afterwards."""
-    if shutil.which("node") is None:
+def node() -> str:
+    """Return the program that runs the client."""
+    found = shutil.which("node")
+    if found is None:
         pytest.skip("node is not installed")
+    return found
+
+
+@pytest.fixture
+def start(node: str) -> Iterator[Start]:
+    """Return a function that starts a case; cases that still run are ended afterwards."""
     started: list[Case] = []
 
     def begin_case(name: str, base_url: str) -> Case:
-        started.append(Case(name, base_url))
+        started.append(Case(node, name, base_url))
         return started[-1]
 
     yield begin_case
@@ -238,3 +245,31 @@ def test_links_read_the_same_however_the_summary_is_cut(start: Start) -> None:
         ("b", "p", "x"),
         ("c [d", "q", "e f"),
     ]
+
+
+def test_the_documented_example_runs_as_it_stands(store: ScriptedStore, node: str, tmp_path: Path) -> None:
+    """The guide's code, copied out, prints what a shop streams. Source: docs/storefront.md."""
+    guide = (PAGES.parents[1] / "docs" / "storefront.md").read_text()
+    (code,) = re.findall(r"^```js\n(.*?)^```$", guide, re.DOTALL | re.MULTILINE)
+    (tmp_path / "example.mjs").write_text(code)
+    shutil.copy(PAGES / "aisle.js", tmp_path / "aisle.mjs")
+    running = subprocess.Popen([node, str(tmp_path / "example.mjs"), store.url], stdout=PIPE)
+    try:
+        whole_answer(store.next_run(), store)
+        for text in ("Blue ones.", "Cheaper ones."):
+            turn = store.next_run()
+            turn.send("conversation-id", {"conversationId": "c-7"})
+            turn.send("message", {"text": text})
+            turn.end()
+        out, _ = running.communicate(timeout=20)
+    finally:
+        running.kill()
+        running.communicate()
+    lines = out.decode().splitlines()
+    assert lines[:3] == [
+        f"{name}: 30 products" for name in ("Sleeping bags", "Puffer jackets", "Winter boots")
+    ]
+    assert lines[3].startswith("Start with the [bag]")
+    assert lines[-1] == "Cheaper ones."
+    assert turn.parameters["conversationId"] == "c-7"
+    assert store.deleted == ["c-7"]

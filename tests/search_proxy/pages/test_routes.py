@@ -119,7 +119,7 @@ async def test_a_picture_is_drawn_for_every_variant_and_can_be_kept(client: http
 async def test_a_file_is_compressed_for_whoever_takes_it(
     client: httpx.AsyncClient, accepted: str, gzipped: bool
 ) -> None:
-    """Both forms have the same text, a tag of their own, and say what they vary by. Source: RFC 9110, 8.8.3."""
+    """Both forms have the same text, their own tags, and say what they vary by. Source: RFC 9110, 8.8.3."""
     plain = await client.get("/assets/app.css", headers={"accept-encoding": "identity"})
     found = await client.get("/assets/app.css", headers={"accept-encoding": accepted})
     assert found.text == plain.text
