@@ -10,6 +10,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ _MAX_REMEMBERED = 100_000
 """Values of products repeat; of titles and descriptions only the words do."""
 
 _NOTHING = array("i")
+_POSTINGS_AT_ONCE = 4_000_000
 
 TEXT_TYPES: Mapping[str, str] = {
     "term_offsets": "<u8",
@@ -145,49 +147,61 @@ def merge_texts(parts: Sequence[tuple[TextColumns, Array]]) -> TextColumns:
     chosen: list[tuple[Array, ...]] = []
     for (part, kept), vocabulary in zip(parts, vocabularies, strict=True):
         arrays = part.arrays
-        merged_number = np.array([number_of[term] for term in vocabulary], np.int64)
+        merged_number = np.array([number_of[term] for term in vocabulary], np.uint32)
         starts = arrays["posting_starts"].astype(np.int64)
-        numbers = np.repeat(merged_number, starts[1:] - starts[:-1])
         living = kept[arrays["posting_rows"]]
-        counts = arrays["posting_counts"].astype(np.int64)
-        renumbered = base + np.cumsum(kept) - 1
+        renumbered = (base + np.cumsum(kept) - 1).astype(np.uint32)
         chosen.append(
             (
-                numbers[living],
+                np.repeat(merged_number, starts[1:] - starts[:-1])[living],
                 renumbered[arrays["posting_rows"][living]],
-                arrays["posting_fields"][living].astype(np.int64),
-                counts[living],
-                arrays["positions"][np.repeat(living, counts)],
+                arrays["posting_fields"][living],
+                arrays["posting_counts"][living],
+                arrays["positions"][np.repeat(living, arrays["posting_counts"])],
             )
         )
         base += int(np.count_nonzero(kept))
     numbers, rows, fields, counts, positions = (
         np.concatenate(column) for column in zip(*chosen, strict=True)
     )
+    del chosen, number_of, vocabularies
     order = stable_order(numbers)
-    starts = np.cumsum(counts) - counts
-    ordered = counts[order]
-    offsets = np.repeat(starts[order] - (np.cumsum(ordered) - ordered), ordered)
-    used, numbers = np.unique(numbers[order], return_inverse=True)
+    used = np.bincount(numbers, minlength=len(terms)) > 0
+    renumbered = (np.cumsum(used) - 1).astype(np.uint32)
     return _columns(
-        terms=[terms[at] for at in used.tolist()],
-        numbers=numbers,
+        terms=list(compress(terms, used.tolist())),
+        numbers=renumbered[numbers[order]],
         rows=rows[order],
         fields=fields[order],
-        counts=ordered,
-        positions=positions[offsets + np.arange(len(offsets))],
+        counts=counts[order],
+        positions=_moved(positions, counts, order),
         lengths=np.concatenate([part.lengths[:, kept] for part, kept in parts], axis=1),
     )
+
+
+def _moved(positions: Array, counts: Array, order: Array) -> Array:
+    """Return the runs of `positions`, `counts` long, in another order; part by part, to stay small."""
+    starts = np.cumsum(counts, dtype=np.int64) - counts
+    moved = []
+    for at in range(0, len(order), _POSTINGS_AT_ONCE):
+        part = order[at : at + _POSTINGS_AT_ONCE]
+        sizes = counts[part].astype(np.int64)
+        offsets = np.repeat(starts[part] - (np.cumsum(sizes) - sizes), sizes)
+        moved.append(positions[offsets + np.arange(len(offsets))])
+    return np.concatenate([positions[:0], *moved])
 
 
 def stable_order(keys: Array) -> Array:
     """Return the positions that sort `keys`, equal ones as they stand; keys are below 2**28."""
     if len(keys) >= 1 << 36:
         raise ValueError(f"a segment can have {1 << 36} words, not {len(keys)}")
-    marked = keys.astype(np.uint64) << np.uint64(36) | np.arange(len(keys), dtype=np.uint64)
+    marked = keys.astype(np.uint64)
+    marked <<= np.uint64(36)
+    marked |= np.arange(len(keys), dtype=np.uint64)
     # Sorting whole numbers is several times as fast as sorting positions by them.
     marked.sort()
-    return (marked & np.uint64((1 << 36) - 1)).astype(np.int64)
+    marked &= np.uint64((1 << 36) - 1)
+    return marked.view(np.int64)
 
 
 def _differ(*columns: Array) -> Array:
@@ -209,12 +223,15 @@ def _columns(
 ) -> TextColumns:
     width = len(TEXT_FIELDS)
     offsets, blob = packed_terms(terms)
-    posting_starts = np.searchsorted(numbers, np.arange(len(terms) + 1))
-    places_before = np.concatenate([[0], np.cumsum(counts)])
+    posting_starts = np.searchsorted(numbers, np.arange(len(terms) + 1, dtype=numbers.dtype))
+    places_before = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, out=places_before[1:])
     arrays = {
         "term_offsets": offsets,
         "term_blob": blob,
-        "term_frequencies": np.bincount(numbers * width + fields, minlength=len(terms) * width),
+        "term_frequencies": np.stack(
+            [np.bincount(numbers[fields == field], minlength=len(terms)) for field in range(width)], axis=1
+        ).reshape(-1),
         "posting_starts": posting_starts,
         "posting_rows": rows,
         "posting_fields": fields,
