@@ -7,6 +7,7 @@ arrival of the first category's bytes to the frame after its shelf is drawn.
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -91,7 +92,9 @@ async def _measure(folder: Path, chromium: str) -> list[tuple[str, list[float], 
     async with server_process(folder, "demo") as server:
         browser = Browser(chromium)
         try:
+            loads = [os.getloadavg()[0]]
             rounds = [_round(browser, server.url, query) for query in QUERIES]
+            loads.append(os.getloadavg()[0])
         finally:
             browser.close()
     kept = rounds[WARM_UP:]
@@ -102,6 +105,7 @@ async def _measure(folder: Path, chromium: str) -> list[tuple[str, list[float], 
         ("layout shift", [found["shift"] * 1000 for found in kept], "/1000"),
         ("page weight without product images", [found["weight"] / 1024 for found in kept], "KB"),
         ("requests to any other host", [float(found["foreign"]) for found in kept], ""),
+        (f"load of the machine, of {os.cpu_count()} cores", loads, ""),
     ]
 
 

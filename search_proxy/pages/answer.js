@@ -34,13 +34,14 @@ export class AnswerView {
     this._said = false;
     this._plain = false;
     this._failed = false;
+    this._ended = false;
     this.title = el("h1", { class: "query", tabindex: "-1", text: options.q });
     this.status = el("p", { class: "status", text: STATUS.searching });
     this.summary = el("div", { class: "summary", "aria-busy": "true" });
     this.more = el("button", { type: "button", class: "link more", hidden: true, text: "Read on", onclick: () => this._open() });
     this.chips = el("ul", { class: "chips", "aria-label": "Follow-up searches" });
     this.error = el("div", { class: "error", hidden: true });
-    this.grid = el("ul", { class: "grid grid-best" }, ...Array.from({ length: 6 }, emptyCard));
+    this.grid = el("ul", { class: "grid grid-best grid-waiting" }, ...Array.from({ length: 6 }, emptyCard));
     this.bestHead = el("div", { class: "shelf-head" }, el("h2", { text: "Best matches" }));
     this.best = el("section", { class: "best", "aria-label": "Best matches" }, this.bestHead, this.grid);
     this.shelves = el("div", { class: "shelves" });
@@ -67,9 +68,14 @@ export class AnswerView {
     this.summary.hidden = this._plain || !summary;
     this.chips.hidden = this._plain;
     if (!categories && summary) this._talk();
-    if (!categories) return;
+    // Products first: the places below them are drawn after the frame that shows them.
+    if (categories) requestAnimationFrame(() => setTimeout(() => this._ended || this._shelves()));
+  }
+
+  _shelves() {
     const { cards, listHref, onlist } = this._options;
-    this._rows = new Shelves(this.shelves, { count: SHELVES, cards, listHref, onlist });
+    this._rows ??= new Shelves(this.shelves, { count: SHELVES, cards, listHref, onlist });
+    return this._rows;
   }
 
   _delta(delta) {
@@ -77,7 +83,7 @@ export class AnswerView {
     if (delta.hits) this._showHits(delta);
     for (const item of delta.categoryHits ?? []) {
       this._categories.push(item);
-      this._rows?.add(item);
+      this._shelves().add(item);
     }
     if (delta.summary) this._write(delta.summary);
     if (delta.queryComplements) this._showComplements(delta.queryComplements);
@@ -99,6 +105,7 @@ export class AnswerView {
       return;
     }
     const { cards, listHref, onlist } = this._options;
+    this.grid.classList.remove("grid-waiting");
     fill(this.grid, ...delta.hits.slice(0, FIRST_HITS).map((hit, place) => card(hit, { ...cards, eager: place < 6 })));
     if (this._total > 1) {
       const open = (event) => (event.preventDefault(), onlist(null));
@@ -147,6 +154,7 @@ export class AnswerView {
   }
 
   _end() {
+    this._ended = true;
     this._writer.end();
     this._rows?.end();
     this.summary.setAttribute("aria-busy", "false");
@@ -169,7 +177,7 @@ export class AnswerView {
 
   /** Shows words alone: a greeting or a question back is no search that found nothing. */
   _talk() {
-    this._element.classList.add("talking");
+    this._element.parentElement.classList.add("page-talk");
     this.summary.classList.add("summary-open", "summary-talk");
     this.more.hidden = true;
     this.best.hidden = true;

@@ -55,7 +55,7 @@ function show({ scroll = 0 } = {}) {
   const title = state.view === "chat" ? "Chat" : state.title || state.q;
   document.title = title ? `${title} – aisle` : "aisle";
   fill(side);
-  main.classList.remove("talking");
+  main.parentElement.classList.remove("page-talk");
   closeFacets();
   if (document.body.dataset.view === "home") fill(main);
   else if (state.view === "list") showList();

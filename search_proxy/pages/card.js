@@ -2,16 +2,29 @@
 
 import { el } from "./dom.js";
 
+/** Making a formatter costs more than drawing a card. */
+const FORMATTERS = new Map();
+
 /** Writes a price in the visitor's own way; a currency that the browser does not know is written out. */
 export function priceText(value, currency) {
   if (typeof value !== "number" || !Number.isFinite(value)) return "";
-  try {
-    const digits = Number.isInteger(value) ? 0 : 2;
-    const options = currency ? { style: "currency", currency } : {};
-    return new Intl.NumberFormat(navigator.language, { ...options, minimumFractionDigits: digits }).format(value);
-  } catch {
-    return `${value} ${currency ?? ""}`.trim();
+  const formatter = formatterOf(currency, Number.isInteger(value) ? 0 : 2);
+  return formatter ? formatter.format(value) : `${value} ${currency ?? ""}`.trim();
+}
+
+function formatterOf(currency, digits) {
+  const key = `${digits}${currency ?? ""}`;
+  if (!FORMATTERS.has(key)) {
+    const style = currency ? { style: "currency", currency } : {};
+    let made = null;
+    try {
+      made = new Intl.NumberFormat(navigator.language, { ...style, minimumFractionDigits: digits });
+    } catch {
+      // The catalog names a currency that is none.
+    }
+    FORMATTERS.set(key, made);
   }
+  return FORMATTERS.get(key);
 }
 
 /** Shows a picture, or a quiet square with the first letter where there is none. */
@@ -62,16 +75,18 @@ export function card(hit, { onopen, href, eager }) {
   );
 }
 
+const EMPTY = el(
+  "li",
+  { class: "card card-empty", "aria-hidden": "true" },
+  el("span", { class: "picture" }),
+  el("span", { class: "card-title" }),
+  el("span", { class: "card-variant" }),
+  el("span", { class: "card-price" }),
+);
+
 /** Holds the place of a card that has not come yet. */
 export function emptyCard() {
-  return el(
-    "li",
-    { class: "card card-empty", "aria-hidden": "true" },
-    el("span", { class: "picture" }),
-    el("span", { class: "card-title" }),
-    el("span", { class: "card-variant" }),
-    el("span", { class: "card-price" }),
-  );
+  return EMPTY.cloneNode(true);
 }
 
 /** Keeps a number and its unit on one line. */

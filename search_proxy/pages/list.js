@@ -31,7 +31,7 @@ export class ListView {
     this.status = el("p", { class: "status", text: "Searching…" });
     this.sort = el("select", { "aria-label": "Sort", onchange: () => options.go({ ...state, view: "list", sort: this.sort.value }) });
     this.error = el("div", { class: "error", hidden: true });
-    this.grid = el("ul", { class: "grid" }, ...Array.from({ length: 8 }, emptyCard));
+    this.grid = el("ul", { class: "grid grid-waiting" }, ...Array.from({ length: 8 }, emptyCard));
     this.more = el("button", { type: "button", class: "quiet load-more", hidden: true, text: "Show more", onclick: () => this.load() });
     fill(
       element,
@@ -67,6 +67,7 @@ export class ListView {
   show(page) {
     const first = this._shown === 0;
     const cards = page.hits.map((hit, place) => card(hit, { ...this._options.cards, eager: first && place < 8 }));
+    this.grid.classList.remove("grid-waiting");
     if (first) fill(this.grid, ...cards);
     else this.grid.append(...cards);
     this._shown += page.hits.length;
@@ -92,6 +93,7 @@ export class ListView {
       error.retryable && el("button", { type: "button", class: "quiet", text: "Try again", onclick: again }),
     );
     this.error.hidden = false;
+    this.grid.classList.remove("grid-waiting");
     if (this._shown === 0) fill(this.grid);
     this.status.textContent = "";
   }

@@ -11,7 +11,8 @@ export class Shelves {
   constructor(element, { count, cards, listHref, onlist }) {
     this._element = element;
     this._options = { cards, listHref, onlist };
-    this._places = Array.from({ length: count }, emptyShelf);
+    const empty = emptyShelf();
+    this._places = Array.from({ length: count }, () => empty.cloneNode(true));
     this._filled = 0;
     fill(element, ...this._places);
   }

@@ -30,7 +30,7 @@ def test_first_hits_stand_on_the_page_while_nothing_else_has_come(
         "[...document.querySelectorAll('.best .card-link .card-title')].map((e) => e.textContent)"
     )
     assert titles[0].replace("\u00a0", " ") == store.products[0]["productTitle"]
-    assert browser.js("document.querySelectorAll('.shelf-empty').length") == 5
+    browser.wait("document.querySelectorAll('.shelf-empty').length === 5")
     assert browser.js("document.querySelector('.summary').getAttribute('aria-busy')") == "true"
 
 
