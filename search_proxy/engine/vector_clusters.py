@@ -25,7 +25,7 @@ MIN_SEEN = 12_000
 _FILE = "clusters.npz"
 _SAMPLE = 50_000
 _ROUNDS = 6
-_ROWS_AT_ONCE = 16_384
+_ROWS_AT_ONCE = 2_048
 _REGROUP_SHARE = 0.1
 
 
@@ -66,7 +66,12 @@ class Clusters:
         block = self._blocks.get(group)
         if block is None:
             members = self.order[self.starts[group] : self.starts[group + 1]]
-            block = self._blocks[group] = np.ascontiguousarray(matrix[members].T)
+            block = np.empty((matrix.shape[1], len(members)), matrix.dtype)
+            # A copy keeps other threads waiting, so a large one is made in steps.
+            for start in range(0, len(members), _ROWS_AT_ONCE):
+                part = members[start : start + _ROWS_AT_ONCE]
+                block[:, start : start + _ROWS_AT_ONCE] = matrix[part].T
+            self._blocks[group] = block
             self.on_copied()
         return block
 
