@@ -28,6 +28,7 @@ FOLDER = Path(__file__).resolve().parents[1] / "docs" / "images"
 MAX_BYTES = 200_000
 QUESTION = "something warm for a winter camping trip"
 SIZE = {"width": 1280, "height": 880}
+TALL = {"width": 1280, "height": 1280}
 _PAINTED = "[...document.querySelectorAll('.card img[loading=eager]')].every((i) => i.complete)"
 _SETTLED = "new Promise((done) => setTimeout(() => done(true), 600))"
 
@@ -58,7 +59,7 @@ async def _take_all(data: Path, chromium: str, folder: Path) -> None:
 
 def _real(browser: Browser, url: str, folder: Path) -> None:
     query = QUESTION.replace(" ", "+")
-    browser.open(f"{url}/?q={query}", **SIZE)
+    browser.open(f"{url}/?q={query}", **TALL)
     browser.wait("document.querySelector('.foot .link')", 20)
     _shoot(browser, folder / "search-done.png")
     browser.open(f"{url}/?q=linen+throw", **SIZE)
@@ -75,7 +76,7 @@ def _real(browser: Browser, url: str, folder: Path) -> None:
 
 def _scripted(browser: Browser, url: str, folder: Path) -> None:
     with scripted_store() as store:
-        browser.open(f"{store.url}/?q={QUESTION.replace(' ', '+')}", calm=True, **SIZE)
+        browser.open(f"{store.url}/?q={QUESTION.replace(' ', '+')}", **TALL)
         run = store.next_run()
         rows = 0
         for name, data in _events(url, QUESTION):

@@ -4,6 +4,8 @@ import { announce, el, fill } from "./dom.js";
 
 const PAUSE_MS = 90;
 const SHOWN = 7;
+/** Whoever has written this much is telling, and not looking for a word. */
+const LONGEST = 80;
 
 /**
  * @param {HTMLInputElement} box
@@ -74,7 +76,8 @@ export function typeahead(box, { aisle, index, onchoose }) {
   box.addEventListener("input", () => {
     typed = box.value;
     clearTimeout(timer);
-    if (typed.trim().length < 2) close();
+    const { length } = typed.trim();
+    if (length < 2 || length > LONGEST) close();
     else if (isThere) timer = setTimeout(ask, PAUSE_MS);
   });
   box.addEventListener("keydown", (event) => {

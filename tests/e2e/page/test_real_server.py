@@ -17,7 +17,7 @@ pytestmark = pytest.mark.anyio
 async def test_the_demo_answers_with_shelves_pictures_and_a_list_that_can_be_narrowed(
     browser: Browser, tmp_path: Path
 ) -> None:
-    """What `aisle demo` prints an address for works in a browser, from question to product."""
+    """What `aisle demo` prints an address for works in a browser, from question to product to chat."""
     async with asyncio.timeout(90), server_process(tmp_path, "demo") as server:
         await asyncio.to_thread(_walk_through, browser, server.url)
 
@@ -36,6 +36,16 @@ def _walk_through(browser: Browser, url: str) -> None:
     browser.wait(f"document.querySelector('.status')?.textContent.match(/\\d/) && {_status_is_not(before)}")
     browser.click(".grid .card-link")
     browser.wait("document.querySelector('.variants, .product-description')")
+    browser.wait("document.querySelector('.questions .chip')")
+    browser.click(".questions .chip")
+    browser.wait("document.querySelector('.turn .answer[aria-busy=false]')", 20)
+    browser.wait("document.querySelector('.turn-text').textContent")
+    assert browser.texts(".turn-error") == []
+    browser.reload()
+    browser.wait("document.querySelectorAll('.turn').length === 1")
+    browser.click(".lede .link")
+    browser.click(".lede .link")
+    browser.wait("!document.querySelector('.turn')")
     assert browser.seen()["errors"] == []
 
 
