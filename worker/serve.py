@@ -19,10 +19,9 @@ from fastapi import FastAPI
 from worker.http_protocol import LongUrlProtocol
 from worker.settings import Settings
 
-
 GC_THRESHOLDS = (20_000, 20, 20)
 """Products come and go by the thousand and hardly ever in cycles: the interpreter's default of 700 objects
-costs a fifth of a stream's CPU, and finds nothing. Source: docs/performance.md."""
+costs about a tenth of a stream's CPU, and finds nothing. Source: docs/performance.md."""
 
 
 class DrainingServer(uvicorn.Server):
