@@ -23,6 +23,11 @@ async def test_the_demo_answers_with_shelves_pictures_and_a_list_that_can_be_nar
 
 
 def _walk_through(browser: Browser, url: str) -> None:
+    browser.open(url)
+    browser.fill("#q", "slee")
+    browser.wait(
+        "[...document.querySelectorAll('.completions li')].some((e) => e.dataset.q === 'sleeping bag')"
+    )
     browser.open(f"{url}/{Q}")
     browser.wait("document.querySelector('.foot .link')", 20)
     assert browser.texts(".error") == []
