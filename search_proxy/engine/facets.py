@@ -23,9 +23,6 @@ MAX_RESULTS = 10_000
 MAX_RANGES = 100
 _REMEMBERED_NAMES = 2_000
 
-_FEW = 32
-"""Where groups are fewer than this part of all, sorting them costs less than marking them."""
-
 
 def check_facets(request: FacetsRequest) -> None:
     """Refuse what cannot be counted.
@@ -47,16 +44,16 @@ def check_facets(request: FacetsRequest) -> None:
 
 
 def count_facet(
-    snapshot: Snapshot, field: FacetField, request: FacetsRequest, rows: Array, *, by_product: bool
+    snapshot: Snapshot, field: FacetField, request: FacetsRequest, matched: Matched, *, by_product: bool
 ) -> Mapping[str, Any]:
-    """Return the counts of one facet over `rows`, which ascend.
+    """Return the counts of one facet.
 
     Returns:
         `{"red": {"count": 5}}`, or for numbers `{"min", "max", "avg", "sum", "count"}`, one per range.
     """
     collapsed = by_product and snapshot.has_variants
     if field.kind == "number":
-        owners, values = _numbers(snapshot, field.name, rows)
+        owners, values = _numbers(snapshot, field.name, matched.rows)
         if not field.ranges:
             return _statistics(snapshot, owners, values, collapsed=collapsed)
         return {
@@ -66,7 +63,7 @@ def count_facet(
         }
     limit = request.max_results if field.max_results is None else field.max_results
     sign = 1 if field.order == "asc" else -1
-    counts = _value_counts(snapshot, field.name, rows, collapsed=collapsed)
+    counts = _value_counts(snapshot, field.name, matched, collapsed=collapsed)
     best = _commonest(counts, sign, limit)
     name = snapshot.derived(("names", field.name), lambda: _namer(snapshot.columns(field.name)))
     named = [(name(code), count) for code, count in zip(best.tolist(), counts[best].tolist(), strict=True)]
@@ -103,66 +100,90 @@ def _check_ranges(field: FacetField) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Groups:
-    """What of a field counts once: a value of a product, or of a document that has it twice in a list.
+class Matched:
+    """The rows to count over, ascending; `siblings` are those whose product has other rows, too."""
 
-    `codes` names the value of each group, `true` and `false` behind the texts. Where no row has two values,
-    `group_of_row` has each row's group, -1 for none; otherwise `rows` and `groups` are pairs.
+    rows: Array
+    siblings: Array
+
+
+def matched_rows(snapshot: Snapshot, rows: Array) -> Matched:
+    """Return `rows` prepared once for all facets of a search."""
+    if not snapshot.has_variants:
+        return Matched(rows, rows[:0])
+    return Matched(rows, rows[snapshot.has_siblings[rows]])
+
+
+@dataclass(frozen=True, slots=True)
+class _Values:
+    """A field's values as pairs of row and code, `true` and `false` behind the texts.
+
+    Pairs of the same product and code have the same group, and a group counts once. Where no row has two
+    values, `code_of_row` and `group_of_row` have them by row, -1 for none.
     """
 
-    codes: Array
-    group_of_row: Array | None
+    width: int
     rows: Array
+    codes: Array
     groups: Array
-    is_one_to_one: bool
+    code_of_row: Array | None
+    group_of_row: Array | None
 
-    def of(self, matched: Array, size: int) -> Array:
-        """Return the groups that the rows `matched` belong to, some of them perhaps several times."""
-        if self.group_of_row is None:
-            mask = np.zeros(size, bool)
-            mask[matched] = True
-            found: Array = self.groups[mask[self.rows]]
-            return found
-        groups = self.group_of_row[matched]
-        found = groups[groups >= 0]
-        return found
+    def among(self, rows: Array, size: int) -> tuple[Array, Array]:
+        """Return the code and the group of every value that `rows` have."""
+        if self.code_of_row is not None and self.group_of_row is not None:
+            codes = self.code_of_row[rows]
+            has_one = codes >= 0
+            return codes[has_one], self.group_of_row[rows][has_one]
+        mask = np.zeros(size, bool)
+        mask[rows] = True
+        inside = mask[self.rows]
+        return self.codes[inside], self.groups[inside]
 
 
-def _value_counts(snapshot: Snapshot, field: str, matched: Array, *, collapsed: bool) -> Array:
+def _value_counts(snapshot: Snapshot, field: str, matched: Matched, *, collapsed: bool) -> Array:
     """Return how often each value occurs, by its code."""
-    every = snapshot.derived(
-        ("groups", field, collapsed), lambda: _value_groups(snapshot, field, collapsed=collapsed)
+    values = snapshot.derived(
+        ("values", field, collapsed), lambda: _values(snapshot, field, collapsed=collapsed)
     )
-    width = snapshot.columns(field).distinct_texts + 2
-    groups = every.of(matched, snapshot.size)
-    if every.is_one_to_one:
-        return np.bincount(every.codes[groups], minlength=width)
-    if len(groups) * _FEW < len(every.codes):
-        return np.bincount(every.codes[np.unique(groups)], minlength=width)
-    seen = np.zeros(len(every.codes), bool)
-    seen[groups] = True
-    return np.bincount(every.codes[seen], minlength=width)
+    if values.code_of_row is None:
+        codes, groups = values.among(matched.rows, snapshot.size)
+        return np.bincount(codes[_first_of_each(groups)], minlength=values.width)
+    counts = np.bincount(values.code_of_row[matched.rows] + 1, minlength=values.width + 1)[1:]
+    if collapsed and len(matched.siblings):
+        # Each was counted once too often for every sibling with the same value that came before it.
+        codes, groups = values.among(matched.siblings, snapshot.size)
+        counts -= np.bincount(codes, minlength=values.width)
+        counts += np.bincount(codes[_first_of_each(groups)], minlength=values.width)
+    return counts
 
 
-def _value_groups(snapshot: Snapshot, field: str, *, collapsed: bool) -> _Groups:
+def _first_of_each(groups: Array) -> Array:
+    """Return one position of every group that occurs."""
+    if not len(groups):
+        return groups
+    positions = np.arange(len(groups))
+    last = np.empty(int(groups.max()) + 1, np.int64)
+    last[groups] = positions
+    chosen: Array = np.flatnonzero(last[groups] == positions)
+    return chosen
+
+
+def _values(snapshot: Snapshot, field: str, *, collapsed: bool) -> _Values:
     columns = snapshot.columns(field)
     width = columns.distinct_texts + 2
     flags = np.where(columns["boolean_values"] == 1, width - 2, width - 1)
     rows = np.concatenate([columns["text_rows"], columns["boolean_rows"]]).astype(np.int64)
     codes = np.concatenate([columns["text_codes"].astype(np.int64), flags])
     owners = snapshot.products[rows] if collapsed else rows
-    distinct, groups = np.unique(owners * width + codes, return_inverse=True)
-    group_of_row = None
-    if len(np.unique(rows)) == len(rows):
-        group_of_row = np.full(snapshot.size, -1, np.int32)
-        group_of_row[rows] = groups
-    return _Groups(
-        (distinct % width).astype(np.int32),
-        group_of_row,
-        rows,
-        groups,
-        is_one_to_one=len(distinct) == len(rows),
-    )
+    groups = np.unique(owners * width + codes, return_inverse=True)[1].astype(np.int32)
+    codes = codes.astype(np.int32)
+    if len(np.unique(rows)) < len(rows):
+        return _Values(width, rows, codes, groups, None, None)
+    code_of_row, group_of_row = np.full((2, snapshot.size), -1, np.int32)
+    code_of_row[rows] = codes
+    group_of_row[rows] = groups
+    return _Values(width, rows, codes, groups, code_of_row, group_of_row)
 
 
 def _commonest(counts: Array, sign: int, limit: int) -> Array:

@@ -13,7 +13,7 @@ import numpy as np
 
 from search_proxy.engine.columns import Array
 from search_proxy.engine.explaining import explain_rows
-from search_proxy.engine.facets import check_facets, count_facet
+from search_proxy.engine.facets import check_facets, count_facet, matched_rows
 from search_proxy.engine.filtering import check_fields, passing, without_terms
 from search_proxy.engine.ordering import (
     MAX_SORT_FIELDS,
@@ -119,11 +119,13 @@ def _facets(
     if request.facets is None:
         return {}
     facets = {}
+    shown = matched_rows(snapshot, rows)
     for field in request.facets.fields:
-        own = rows
+        own = shown
         if field.exclude_terms:
             wider = without_terms(request.filter, field.exclude_terms)
-            own, _ = ranking.within(passing(snapshot, wider, request.forced_filter).mask)
+            found, _ = ranking.within(passing(snapshot, wider, request.forced_filter).mask)
+            own = matched_rows(snapshot, found)
         facets[field.name] = count_facet(snapshot, field, request.facets, own, by_product=request.collapse)
     return facets
 

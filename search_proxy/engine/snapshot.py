@@ -138,8 +138,17 @@ class Snapshot:
     @cached_property
     def has_variants(self) -> bool:
         """Return whether any product has more than one living document."""
-        products = self.products[self.live]
-        return len(np.unique(products)) < len(products)
+        return int((self._rows_of_product > 1).sum()) > 0
+
+    @cached_property
+    def has_siblings(self) -> Array:
+        """Return of every row whether its product has another living document."""
+        several: Array = (self._rows_of_product > 1)[self.products]
+        return several
+
+    @cached_property
+    def _rows_of_product(self) -> Array:
+        return np.bincount(self.products[self.live], minlength=self.product_count)
 
     def derived(self, key: object, make: Callable[[], _T]) -> _T:
         """Return what `make` returned for `key` when it was first asked for in this generation.
