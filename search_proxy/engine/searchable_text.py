@@ -53,22 +53,28 @@ _LONGEST_ATTRIBUTE = 300
 _WORD_IN_NAME = re.compile(r"[A-Z]?[^\W_A-Z]+|[A-Z]+(?![a-z])")
 
 
-def searched_in(name: str, value: Any) -> tuple[str, str] | None:
-    """Return in which text field a value is searched and by which text; None where it is not."""
+def field_of(name: str) -> tuple[str, str] | None:
+    """Return in which text field a document's field is searched, and by which words of its name.
+
+    A standard field is searched by its value alone. None where a field is not searched.
+    """
     if name in NOT_SEARCHED:
         return None
-    if value is True:
-        return "attributes", name_words(name)
+    own = FIELD_OF.get(name)
+    return ("attributes", name_words(name)) if own is None else (own, "")
+
+
+def is_prose(text: str) -> bool:
+    """Return whether an attribute's text is long enough to count as description."""
+    return len(text) > _LONGEST_ATTRIBUTE
+
+
+def value_text(value: Any) -> str:
+    """Return the text of a value that is searched, sizes and model numbers in their one form behind it."""
     text = " ; ".join(filter(None, map(_text, value))) if type(value) is list else _text(value)
-    if not text:
-        return None
-    field = FIELD_OF.get(name)
-    if field is None:
-        field = "description" if len(text) > _LONGEST_ATTRIBUTE else "attributes"
-        text = f"{name_words(name)} {text}"
     # A number alone is no size: it has no unit.
     forms = "" if type(value) in (int, float) else indexed_forms(text)
-    return field, f"{text}\n{forms}" if forms else text
+    return f"{text}\n{forms}" if forms else text
 
 
 @lru_cache(maxsize=10_000)
@@ -77,11 +83,11 @@ def name_words(name: str) -> str:
     return " ".join(_WORD_IN_NAME.findall(name)).lower()
 
 
-def _text(value: Any) -> str | None:
+def _text(value: Any) -> str:
     kind = type(value)
     if kind is str:
         text: str = value
-        return None if text.startswith(("http://", "https://")) else text
+        return "" if text.startswith(("http://", "https://")) else text
     if kind is float:
         return f"{value:g}"
-    return str(value) if kind is int else None
+    return str(value) if kind is int else ""

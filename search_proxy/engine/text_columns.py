@@ -18,7 +18,7 @@ import numpy as np
 from search_proxy.engine.columns import Array
 from search_proxy.engine.languages import TextAnalysis
 from search_proxy.engine.lexicon import Lexicon, packed_terms
-from search_proxy.engine.searchable_text import BOOSTS, searched_in
+from search_proxy.engine.searchable_text import BOOSTS, field_of, is_prose, value_text
 
 TEXT_FIELDS = tuple(BOOSTS)
 MAX_WORDS = 65_535
@@ -28,7 +28,7 @@ _LONGEST_REMEMBERED = 120
 _MAX_REMEMBERED = 100_000
 """Values of products repeat; of titles and descriptions only the words do."""
 
-_NOTHING = array("i")
+_PROSE = TEXT_FIELDS.index("description")
 _POSTINGS_AT_ONCE = 4_000_000
 
 TEXT_TYPES: Mapping[str, str] = {
@@ -73,23 +73,27 @@ class TextBuilder:
         self._numbers = _NumberOfWord(analysis, self._terms)
         self._occurrences = array("i")
         self._runs: list[tuple[int, int, int]] = []
-        self._read: dict[tuple[str, Any], tuple[int, array[int]]] = {}
+        self._fields: dict[str, tuple[int, array[int]] | None] = {}
+        self._texts: dict[str, array[int]] = {}
+        self._figures: dict[int | float, array[int]] = {}
 
     def add(self, row: int, document: Mapping[str, Any]) -> None:
         """Add one document, as `orjson.loads` gives it."""
         parts: list[list[array[int]]] = [[] for _ in TEXT_FIELDS]
         for name, value in document.items():
-            kind = type(value)
-            if kind is str and len(value) <= _LONGEST_REMEMBERED or kind is float or kind is int:
-                read = self._read.get((name, value))
-                if read is None:
-                    if len(self._read) > _MAX_REMEMBERED:
-                        self._read.clear()
-                    read = self._read[name, value] = self._terms_of(name, value)
-            else:
-                read = self._terms_of(name, value)
-            if read[1]:
-                parts[read[0]].append(read[1])
+            if name not in self._fields:
+                self._fields[name] = self._field(name)
+            known = self._fields[name]
+            if known is None or value is None or value is False:
+                continue
+            field, named = known
+            numbers = named if value is True else self._numbers_of(value)
+            if not numbers:
+                continue
+            written = parts[_PROSE if named and type(value) is str and is_prose(value) else field]
+            if named and value is not True:
+                written.append(named)
+            written.append(numbers)
         for field, written in enumerate(parts):
             length = sum(map(len, written))
             if length:
@@ -99,15 +103,30 @@ class TextBuilder:
                     del self._occurrences[MAX_WORDS - length :]
                 self._runs.append((row, field, min(length, MAX_WORDS)))
 
-    def _terms_of(self, name: str, value: Any) -> tuple[int, array[int]]:
-        """Return the text field of a value and the numbers of its terms, 0 for words that are none."""
-        found = searched_in(name, value)
-        if found is None:
-            return 0, _NOTHING
-        field, text = found
-        return TEXT_FIELDS.index(field), array(
-            "i", map(self._numbers.__getitem__, self._analysis.words(text))
-        )
+    def _field(self, name: str) -> tuple[int, array[int]] | None:
+        """Return the text field of a document's field, and the terms of its name, which every value gets."""
+        found = field_of(name)
+        return None if found is None else (TEXT_FIELDS.index(found[0]), self._terms_of(found[1]))
+
+    def _numbers_of(self, value: Any) -> array[int]:
+        """Return the numbers of a value's terms, 0 for words that are none."""
+        kind = type(value)
+        if kind is str and len(value) <= _LONGEST_REMEMBERED:
+            return self._remembered(self._texts, value)
+        if kind is int or kind is float:
+            return self._remembered(self._figures, value)
+        return self._terms_of(value_text(value))
+
+    def _remembered(self, read: dict[Any, array[int]], value: Any) -> array[int]:
+        numbers = read.get(value)
+        if numbers is None:
+            if len(read) > _MAX_REMEMBERED:
+                read.clear()
+            numbers = read[value] = self._terms_of(value_text(value))
+        return numbers
+
+    def _terms_of(self, text: str) -> array[int]:
+        return array("i", map(self._numbers.__getitem__, self._analysis.words(text)))
 
     def build(self, size: int) -> TextColumns:
         """Return the arrays of `size` rows."""
