@@ -53,7 +53,7 @@ class ChunkReader:
                 if text and isinstance(text, str):
                     yield TextDelta(text=sendable(text))
                 elif isinstance(call, dict):
-                    yield from self._call(call)
+                    yield from self._call(call, part.get("thoughtSignature"))
         usage = chunk.get("usageMetadata")
         if isinstance(usage, dict) and usage != self._usage:
             # Every chunk repeats the counts.
@@ -86,14 +86,19 @@ class ChunkReader:
             raise ModelError("blocked", f"the model was stopped with {reason}{told}")
         raise ModelError("incomplete", f"the model stopped with {reason}{told}", retryable=True)
 
-    def _call(self, call: dict[str, Any]) -> Iterator[ModelEvent]:
+    def _call(self, call: dict[str, Any], signature: Any) -> Iterator[ModelEvent]:
         name, leaves, goes_on = call.get("name"), call.get("partialArgs"), call.get("willContinue")
         if not leaves and not goes_on:
             if self._in_call and not call.get("args") and not name:
                 self._in_call = False
                 yield FunctionCallEnd()
             else:
-                yield FunctionCall(name=name or "", args=_arguments(call))
+                yield FunctionCall(
+                    name=name or "",
+                    args=_arguments(call),
+                    call_id=_text(call.get("id")),
+                    signature=_text(signature),
+                )
             return
         if name:
             self._open_call = name
@@ -126,6 +131,10 @@ def _arguments(call: dict[str, Any]) -> dict[str, Any]:
             "protocol", f"function arguments are {type(args).__name__}, not an object", retryable=True
         )
     return args or {}
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) and value else None
 
 
 def _partial(name: str | None, leaf: Any) -> PartialArgument:

@@ -11,7 +11,14 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from worker.llm.language_model import FunctionDeclaration, Message, ModelError, ModelRequest
+from worker.llm.language_model import (
+    FunctionCall,
+    FunctionDeclaration,
+    FunctionResult,
+    Message,
+    ModelError,
+    ModelRequest,
+)
 from worker.llm.thinking import least_thinking
 
 _MODEL_NAME = re.compile(r"[A-Za-z0-9._-]{1,100}")
@@ -81,7 +88,7 @@ def request_body(request: ModelRequest) -> dict[str, Any]:
     body: dict[str, Any] = {"systemInstruction": {"role": "user", "parts": [{"text": request.system}]}}
     if request.functions:
         body["tools"] = [{"functionDeclarations": [_declaration(each) for each in request.functions]}]
-        calling: dict[str, Any] = {"mode": "ANY"}
+        calling: dict[str, Any] = {"mode": request.calling.upper()}
         if request.stream_function_arguments:
             calling["streamFunctionCallArguments"] = True
         body["toolConfig"] = {"functionCallingConfig": calling}
@@ -103,4 +110,22 @@ def _content(message: Message) -> dict[str, Any]:
         {"inlineData": {"mimeType": image.mime_type, "data": base64.b64encode(image.data).decode()}}
         for image in message.images
     ]
-    return {"role": message.role, "parts": [*parts, {"text": message.text}]}
+    if message.text or not (message.calls or message.results):
+        parts.append({"text": message.text})
+    parts += [_call(call) for call in message.calls]
+    parts += [_result(result) for result in message.results]
+    return {"role": message.role, "parts": parts}
+
+
+def _call(call: FunctionCall) -> dict[str, Any]:
+    part: dict[str, Any] = {"functionCall": {"name": call.name, "args": call.args} | _mark(call)}
+    return part if call.signature is None else part | {"thoughtSignature": call.signature}
+
+
+def _result(result: FunctionResult) -> dict[str, Any]:
+    answered = {"name": result.call.name, "response": result.response}
+    return {"functionResponse": answered | _mark(result.call)}
+
+
+def _mark(call: FunctionCall) -> dict[str, Any]:
+    return {} if call.call_id is None else {"id": call.call_id}

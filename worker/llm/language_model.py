@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from worker.planning.plan import TokenUsage
@@ -18,12 +18,40 @@ class InlineImage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionCall:
+    """A whole function call.
+
+    `call_id` and `signature` are the model's own marks of it: they go back beside the call's result, as they
+    came, and say nothing of what is called.
+    """
+
+    name: str
+    args: Mapping[str, Any]
+    call_id: str | None = field(default=None, compare=False)
+    signature: str | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionResult:
+    """What a call came to; `response` is a JSON object."""
+
+    call: FunctionCall
+    response: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """One message of the conversation sent to the model."""
+    """One message of the conversation sent to the model.
+
+    `calls` are the functions that the model called in it, `results` what became of those of the message
+    before; with either the text may be empty.
+    """
 
     role: Literal["user", "model"]
     text: str
     images: tuple[InlineImage, ...] = ()
+    calls: tuple[FunctionCall, ...] = ()
+    results: tuple[FunctionResult, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +67,8 @@ class FunctionDeclaration:
 class ModelRequest:
     """One model call. The stable part (system, schema) comes first, for prefix caching.
 
-    `response_schema` asks for JSON text of that schema; `functions` offers functions instead.
+    `response_schema` asks for JSON text of that schema; `functions` offers functions instead. `calling` says
+    whether one must be called ("any"), may be ("auto"), or must not ("none").
     """
 
     model: str
@@ -47,6 +76,7 @@ class ModelRequest:
     messages: Sequence[Message]
     response_schema: Mapping[str, Any] | None = None
     functions: Sequence[FunctionDeclaration] = ()
+    calling: Literal["any", "auto", "none"] = "any"
     stream_function_arguments: bool = False
     max_output_tokens: int = 1200
     temperature: float | None = None
@@ -57,14 +87,6 @@ class TextDelta:
     """A piece of the answer's text."""
 
     text: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FunctionCall:
-    """A whole function call."""
-
-    name: str
-    args: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 from typing import Any
 
 from google.genai import types
 
 from worker.llm.gemini_request import generation_config
-from worker.llm.language_model import Message, ModelRequest
+from worker.llm.language_model import FunctionCall, FunctionResult, Message, ModelRequest
 
 
 def sdk_config(request: ModelRequest) -> types.GenerateContentConfig:
@@ -54,7 +55,26 @@ def wire_form(chunk: types.GenerateContentResponse, finish_message: str | None) 
 
 def _content(message: Message) -> types.Content:
     parts = [types.Part.from_bytes(data=image.data, mime_type=image.mime_type) for image in message.images]
-    return types.Content(role=message.role, parts=[*parts, types.Part(text=message.text)])
+    if message.text or not (message.calls or message.results):
+        parts.append(types.Part(text=message.text))
+    parts += [_call(call) for call in message.calls]
+    parts += [_result(result) for result in message.results]
+    return types.Content(role=message.role, parts=parts)
+
+
+def _call(call: FunctionCall) -> types.Part:
+    return types.Part(
+        function_call=types.FunctionCall(id=call.call_id, name=call.name, args=dict(call.args)),
+        thought_signature=None if call.signature is None else base64.b64decode(call.signature),
+    )
+
+
+def _result(result: FunctionResult) -> types.Part:
+    return types.Part(
+        function_response=types.FunctionResponse(
+            id=result.call.call_id, name=result.call.name, response=dict(result.response)
+        )
+    )
 
 
 def _tools(request: ModelRequest) -> list[types.Tool | Any] | None:
@@ -73,7 +93,7 @@ def _tool_config(request: ModelRequest) -> types.ToolConfig | None:
     if not request.functions:
         return None
     calling = types.FunctionCallingConfig(
-        mode=types.FunctionCallingConfigMode.ANY,
+        mode=types.FunctionCallingConfigMode(request.calling.upper()),
         stream_function_call_arguments=True if request.stream_function_arguments else None,
     )
     return types.ToolConfig(function_calling_config=calling)
@@ -94,11 +114,14 @@ def _part(part: types.Part) -> dict[str, Any]:
     call = part.function_call
     if call is not None:
         form["functionCall"] = {
+            "id": call.id,
             "name": call.name,
             "args": call.args,
             "partialArgs": [_leaf(leaf) for leaf in call.partial_args or ()],
             "willContinue": call.will_continue,
         }
+    if part.thought_signature is not None:
+        form["thoughtSignature"] = base64.b64encode(part.thought_signature).decode()
     return form
 
 
