@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from search_proxy.binding import SearchBinding
 from search_proxy.caller import Caller
-from search_proxy.filters import Filter
+from search_proxy.filters import Filter, InFilter, merge_filters
 from search_proxy.models import Document, SearchLane, SearchRequest, SearchResult, SortField
 from search_proxy.tools.corpus import CorpusProfile
 from search_proxy.tools.definition import ToolFailure
@@ -28,9 +28,19 @@ NameOf = Callable[[str], str]
 """Gives a tool's name as the face in use has it."""
 
 
+@dataclass(slots=True, kw_only=True)
+class CallNotes:
+    """What a call leaves behind beside its answer: the filter that its searches were really made with."""
+
+    filter: Filter | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolContext:
-    """One call's surroundings. `offered` are the tools that the caller can be sent to instead."""
+    """One call's surroundings. `offered` are the tools that the caller can be sent to instead.
+
+    `bound` is ANDed to every search and keeps every document out that does not pass it.
+    """
 
     search: SearchBinding
     caller: Caller
@@ -39,6 +49,8 @@ class ToolContext:
     paraphraser: Paraphraser | None = None
     offered: frozenset[str] = frozenset()
     name_of: NameOf = str
+    bound: Filter | None = None
+    notes: CallNotes = field(default_factory=CallNotes)
 
     async def find(
         self,
@@ -51,11 +63,12 @@ class ToolContext:
         min_similarity: float | None = None,
     ) -> SearchResult:
         """Search with the caller's rights and return hits with what a tool shows of them."""
+        self.notes.filter = merge_filters(self.bound, wanted)
         request = SearchRequest(
             index=self.profile.index,
             q=query,
             limit=limit,
-            filter=wanted,
+            filter=self.notes.filter,
             sort_by=sort_by,
             lane=lane,
             min_similarity=min_similarity,
@@ -66,7 +79,18 @@ class ToolContext:
     async def documents(self, ids: Sequence[str]) -> list[tuple[str, Document | None]]:
         """Return the documents of `ids` that the caller may see, None for every other id."""
         found = await self.search.get_documents(self.caller, self.profile.index, ids)
-        return [(entry.id, entry.document) for entry in found]
+        passing = set(ids) if self.bound is None else await self._passing(self.bound, ids)
+        return [(entry.id, entry.document if entry.id in passing else None) for entry in found]
+
+    async def _passing(self, bound: Filter, ids: Sequence[str]) -> set[str]:
+        request = SearchRequest(
+            index=self.profile.index,
+            limit=len(ids),
+            filter=merge_filters(bound, InFilter("_id", tuple(ids))),
+            attributes_to_retrieve=("_id",),
+            collapse=False,
+        )
+        return {str(hit["_id"]) for hit in (await self.search.handle_search(self.caller, request)).hits}
 
     def instead(self, *names: str) -> str:
         """Return a clause that sends the model to the first of `names` that it has, or nothing."""

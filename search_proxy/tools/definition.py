@@ -10,6 +10,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from search_proxy.filters import Filter
+
 if TYPE_CHECKING:
     from search_proxy.tools.context import ToolContext
     from search_proxy.tools.corpus import CorpusProfile
@@ -66,12 +68,25 @@ class OfferedTool:
     is_open_world: bool
     definition: ToolDefinition
     index: str | None
+    is_available: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolAnswer:
-    """What a call came to: a structured answer with its text twin, or a sentence that says why not."""
+    """What a call came to: a structured answer with its text twin, or a sentence that says why not.
+
+    `applied_filter` is what its searches were made with, beside the caller's own rights.
+    """
 
     text: str
     structured: dict[str, Any] | None = None
     failure: FailureKind | None = None
+    applied_filter: Filter | None = None
+    milliseconds: float = 0.0
+
+    @property
+    def found(self) -> int:
+        """How many hits, documents or results the answer holds."""
+        parts = self.structured or {}
+        lists = [parts[name] for name in ("hits", "documents", "results") if name in parts]
+        return sum(len(one) for one in lists) if lists else int(bool(parts))

@@ -15,6 +15,7 @@ from search_proxy.tools.costs import ToolCost
 from search_proxy.tools.dates import written
 from search_proxy.tools.definition import ToolDefinition
 from search_proxy.tools.filter_object import filter_summary
+from search_proxy.web.tier import WebTier
 
 MAX_EXAMPLE_FACETS = 6
 
@@ -28,8 +29,9 @@ def describe_tool(
     cost: ToolCost | None,
     offered: Set[str],
     name_of: NameOf,
+    missing: str | None = None,
 ) -> str:
-    """Return the whole description of a tool for one corpus and one caller."""
+    """Return the whole description of a tool for one corpus and one caller; `missing` says what it lacks."""
     example = tool.wording.example if isinstance(tool.wording.example, str) else tool.wording.example(profile)
     lines = [
         tool.wording.purpose,
@@ -39,12 +41,23 @@ def describe_tool(
     ]
     if tool.about_index:
         lines.append(f"Cost: {cost.sentence() if cost else 'not measured here'}.")
-        if tool.name == "semantic_search" and not profile.has_vectors:
-            lines.append("Not available now: this index has no vectors; use {keyword_search}.")
         lines.append(describe_corpus(profile))
     else:
         lines.append("Cost: a call to another server, seconds rather than milliseconds.")
+    if missing is not None:
+        lines.insert(1, f"Not available now: {missing}.")
     return _named("\n".join(lines), offered, name_of)
+
+
+def why_unavailable(name: str, profile: CorpusProfile, web: WebTier) -> str | None:
+    """Return what keeps a tool from answering any call at all here, or None where nothing does."""
+    if name == "semantic_search" and not profile.has_vectors:
+        return "this index has no vectors; use {keyword_search}"
+    if name == "web_search" and web.searcher is None:
+        return "no provider of web search has a key here"
+    if name == "fetch_page" and web.fetcher is None:
+        return "fetching pages is switched off here"
+    return None
 
 
 def describe_corpus(profile: CorpusProfile) -> str:

@@ -11,7 +11,7 @@ import logging
 import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import orjson
@@ -20,11 +20,12 @@ from search_proxy.accounts.settings_schema import SettingsReader
 from search_proxy.binding import SearchBinding
 from search_proxy.caller import Caller
 from search_proxy.errors import SearchError
+from search_proxy.filters import Filter
 from search_proxy.tools.context import NameOf, Paraphraser, ToolContext
 from search_proxy.tools.corpus import CorpusProfile, read_profile
 from search_proxy.tools.costs import ToolCost, measure_costs
 from search_proxy.tools.definition import OfferedTool, ToolAnswer, ToolDefinition, ToolFailure
-from search_proxy.tools.descriptions import describe_tool
+from search_proxy.tools.descriptions import describe_tool, why_unavailable
 from search_proxy.tools.failures import failure_of
 from search_proxy.tools.tool_set import TOOL_BY_NAME, TOOLS
 from search_proxy.web.tier import WebTier
@@ -69,7 +70,7 @@ class Toolbox:
         self._web = web or WebTier()
         self._paraphraser = paraphraser
         self._config = config or ToolboxConfig()
-        self._corpora: OrderedDict[tuple[str, str, str], _Corpus] = OrderedDict()
+        self._corpora: OrderedDict[tuple[str, str, tuple[str, ...]], _Corpus] = OrderedDict()
 
     def switched_on(self, caller: Caller, index: str) -> frozenset[str]:
         """Return the names of the tools that the account has on for the index."""
@@ -84,20 +85,24 @@ class Toolbox:
         """
         names = self.switched_on(caller, index)
         profile, costs = await self._described(caller, index)
-        return [
-            OfferedTool(
-                name=name_of(tool.name),
-                title=tool.title,
-                description=describe_tool(tool, profile, costs.get(tool.name), names, name_of),
-                schema=tool.schema(profile),
-                output_schema=tool.output_schema,
-                is_open_world=tool.is_open_world,
-                definition=tool,
-                index=index if tool.about_index else None,
+        offered = []
+        for tool in (tool for tool in TOOLS if tool.name in names):
+            missing = why_unavailable(tool.name, profile, self._web)
+            description = describe_tool(tool, profile, costs.get(tool.name), names, name_of, missing)
+            offered.append(
+                OfferedTool(
+                    name=name_of(tool.name),
+                    title=tool.title,
+                    description=description,
+                    schema=tool.schema(profile),
+                    output_schema=tool.output_schema,
+                    is_open_world=tool.is_open_world,
+                    definition=tool,
+                    index=index if tool.about_index else None,
+                    is_available=missing is None,
+                )
             )
-            for tool in TOOLS
-            if tool.name in names
-        ]
+        return offered
 
     async def call(
         self,
@@ -106,8 +111,13 @@ class Toolbox:
         name: str,
         arguments: Mapping[str, Any],
         name_of: NameOf = str,
+        *,
+        bound: Filter | None = None,
     ) -> ToolAnswer:
-        """Answer one call; a failure of any kind is a sentence in the answer."""
+        """Answer one call; a failure of any kind is a sentence in the answer.
+
+        `bound` narrows every search and document of the call, whatever the arguments say.
+        """
         tool = TOOL_BY_NAME.get(name)
         names = self.switched_on(caller, index)
         started = time.perf_counter()
@@ -115,12 +125,13 @@ class Toolbox:
             if tool is None or name not in names:
                 known = ", ".join(name_of(one.name) for one in TOOLS if one.name in names)
                 raise ToolFailure(f"there is no tool {name!r} here; there is {known or 'none'}", "not_found")
-            answer = await self._answered(caller, index, tool, arguments, names, name_of)
+            answer = await self._answered(caller, index, tool, arguments, names, name_of, bound)
         except* (ToolFailure, SearchError, TimeoutError) as errors:
             answer = failure_of(errors, name, index, names, name_of)
         except* Exception:
             logger.exception("tool_failed", extra={"tool": name, "request_id": caller.request_id})
             answer = ToolAnswer(text=f"{name_of(name)} failed for a reason of its own", failure="unavailable")
+        answer = replace(answer, milliseconds=round((time.perf_counter() - started) * 1000, 2))
         logger.info(
             "tool_called",
             extra={
@@ -129,7 +140,8 @@ class Toolbox:
                 "account": caller.account_id,
                 "request_id": caller.request_id,
                 "failure": answer.failure,
-                "ms": round((time.perf_counter() - started) * 1000, 2),
+                "hits": answer.found,
+                "ms": answer.milliseconds,
             },
         )
         return answer
@@ -142,13 +154,18 @@ class Toolbox:
         arguments: Mapping[str, Any],
         names: frozenset[str],
         name_of: NameOf,
+        bound: Filter | None,
     ) -> ToolAnswer:
         seconds = self._config.index_seconds if tool.about_index else self._config.web_seconds
         async with asyncio.timeout(seconds):
             profile = await self._profile(caller, index)
-            context = self._context(caller, profile, names, name_of)
+            context = replace(self._context(caller, profile, names, name_of), bound=bound)
             structured = await tool.handler(context, arguments)
-        return ToolAnswer(text=orjson.dumps(structured).decode(), structured=structured)
+        return ToolAnswer(
+            text=orjson.dumps(structured).decode(),
+            structured=structured,
+            applied_filter=context.notes.filter,
+        )
 
     def _context(
         self, caller: Caller, profile: CorpusProfile, names: frozenset[str], name_of: NameOf
@@ -159,7 +176,7 @@ class Toolbox:
             profile=profile,
             web=self._web,
             paraphraser=self._paraphraser,
-            offered=names if profile.has_vectors else names - {"semantic_search"},
+            offered=frozenset(name for name in names if why_unavailable(name, profile, self._web) is None),
             name_of=name_of,
         )
 
@@ -187,7 +204,8 @@ class Toolbox:
 
     def _corpus(self, caller: Caller, index: str) -> _Corpus:
         """Return what is known of an index, apart for every set of rights that sees it differently."""
-        key = (caller.account_id, index, str(caller.forced_filter or ""))
+        rights = (str(caller.forced_filter or ""), *sorted(caller.groups))
+        key = (caller.account_id, index, rights)
         corpus = self._corpora.setdefault(key, _Corpus())
         self._corpora.move_to_end(key)
         if len(self._corpora) > _REMEMBERED_CORPORA:
