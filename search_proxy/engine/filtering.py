@@ -1,4 +1,4 @@
-"""Evaluates a filter tree over a snapshot, as sets of rows.
+"""Evaluates a filter tree over a snapshot, as sets of rows (`row_sets`).
 
 The answer is that of `filters.matching.matches`, document by document; a property test says so. The tree is
 walked with a stack, so no length or depth of it can exhaust ours.
@@ -7,12 +7,14 @@ walked with a stack, so no length or depth of it can exhaust ours.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from pyroaring import BitMap
 
 from search_proxy.engine.columns import Array
-from search_proxy.engine.postings import bitmap_of_all, rows_of
+from search_proxy.engine.postings import FieldPostings, Range, rows_of
+from search_proxy.engine.row_sets import RowSet, both, complement, either, mask_of, union_of
 from search_proxy.engine.snapshot import Passing, Snapshot
 from search_proxy.errors import InvalidSearch, UnknownField
 from search_proxy.filters import (
@@ -46,6 +48,8 @@ STANDARD_FIELDS = frozenset(
 )
 """Fields that every index knows, whether or not a document has them yet."""
 
+_OPERATORS = (NotFilter, AndFilter, OrFilter)
+
 
 def check_fields(snapshot: Snapshot, names: Collection[str], where: str) -> None:
     """Refuse names that neither the index nor the product document has.
@@ -66,40 +70,11 @@ def passing(snapshot: Snapshot, *wanted: Filter | None) -> Passing:
     """
     given = [one for one in wanted if one is not None]
     if not given:
-        return Passing(snapshot.live_rows, snapshot.live)
+        return Passing(snapshot.live, snapshot.documents)
     trees = [post_order(one) for one in given]
     # A tree is told by its nodes in this order; comparing trees themselves would recurse as deep as they are.
-    key = tuple(
-        type(node) if isinstance(node, NotFilter | AndFilter | OrFilter) else node
-        for tree in trees
-        for node in tree
-    )
-    return snapshot.passing.get(key, lambda: _evaluate(snapshot, given))
-
-
-def rows_passing(snapshot: Snapshot, wanted: Filter | None) -> BitMap:
-    """Return the living rows that pass the filter.
-
-    Raises:
-        UnknownField: The filter names a field that the index does not have.
-    """
-    if wanted is None:
-        return snapshot.live_rows
-    check_fields(snapshot, dict.fromkeys(leaf.field for leaf in leaves(wanted)), "filter")
-    found: list[list[Array]] = []
-    for node in post_order(wanted):
-        if isinstance(node, NotFilter):
-            found.append([rows_of(snapshot.live_rows - bitmap_of_all(found.pop()))])
-        elif isinstance(node, OrFilter):
-            # An OR of thousands only collects rows; they become one set where it ends.
-            right = found.pop()
-            found[-1].extend(right)
-        elif isinstance(node, AndFilter):
-            right, left = found.pop(), found.pop()
-            found.append([rows_of(bitmap_of_all(left) & bitmap_of_all(right))])
-        else:
-            found.append(_leaf_rows(snapshot, node))
-    return bitmap_of_all(found.pop()) & snapshot.live_rows
+    key = tuple(kind if (kind := type(node)) in _OPERATORS else node for tree in trees for node in tree)
+    return snapshot.passing.get(key, lambda: _evaluate(snapshot, trees))
 
 
 def without_terms(wanted: Filter | None, texts: Sequence[str]) -> Filter | None:
@@ -118,29 +93,94 @@ def without_terms(wanted: Filter | None, texts: Sequence[str]) -> Filter | None:
     return wanted
 
 
-def _evaluate(snapshot: Snapshot, given: Sequence[Filter]) -> Passing:
-    rows = BitMap.intersection(*(rows_passing(snapshot, one) for one in given))
-    mask = np.zeros(snapshot.size, bool)
-    mask[rows_of(rows)] = True
-    return Passing(rows, mask)
+@dataclass(slots=True)
+class _AnyOf:
+    """An OR that may go on: `rows`, and those of `leaves`, which are evaluated together where it ends."""
+
+    leaves: list[Leaf]
+    rows: RowSet | None = None
 
 
-def _leaf_rows(snapshot: Snapshot, leaf: Leaf) -> list[Array]:
-    """Return the rows of one term, in parts that may overlap."""
-    if leaf.field == "_id":
-        return [rows_of(_id_rows(snapshot, leaf))]
-    postings = snapshot.postings(leaf.field)
-    if postings is None:
-        return []
-    match leaf:
-        case TermFilter(_, value):
-            return postings.rows_equal((value,))
-        case InFilter(_, values):
-            return postings.rows_equal(values)
-        case RangeFilter(_, lower, upper):
-            return postings.rows_between(lower, upper)
-        case ContainsFilter(_, value):
-            return [rows_of(postings.contains(value))]
+def _evaluate(snapshot: Snapshot, trees: Sequence[Sequence[Filter]]) -> Passing:
+    mask = snapshot.live
+    for nodes in trees:
+        mask = mask & mask_of(_rows_passing(snapshot, nodes), snapshot.size)
+    listed = sum(len(node.values) for nodes in trees for node in nodes if isinstance(node, InFilter))
+    return Passing(mask, int(np.count_nonzero(mask)), listed + sum(map(len, trees)))
+
+
+def _rows_passing(snapshot: Snapshot, nodes: Sequence[Filter]) -> RowSet:
+    """Return the rows, dead ones among them, that pass the tree of which `nodes` is the post order."""
+    found: list[Leaf | _AnyOf] = []
+    for node in nodes:
+        if not isinstance(node, _OPERATORS):
+            found.append(node)
+        elif isinstance(node, NotFilter):
+            found.append(_AnyOf([], complement(_settled(snapshot, found.pop()), snapshot.size)))
+        else:
+            right, left = found.pop(), found.pop()
+            if isinstance(node, OrFilter):
+                found.append(_joined(left, right))
+            else:
+                found.append(_AnyOf([], both(_settled(snapshot, left), _settled(snapshot, right))))
+    return _settled(snapshot, found.pop())
+
+
+def _joined(left: Leaf | _AnyOf, right: Leaf | _AnyOf) -> _AnyOf:
+    if not isinstance(left, _AnyOf):
+        left, right = right, left
+    if not isinstance(left, _AnyOf):
+        left = _AnyOf([left])
+    if not isinstance(right, _AnyOf):
+        left.leaves.append(right)
+        return left
+    if len(left.leaves) < len(right.leaves):
+        left, right = right, left
+    left.leaves += right.leaves
+    if right.rows is not None:
+        left.rows = right.rows if left.rows is None else either(left.rows, right.rows)
+    return left
+
+
+def _settled(snapshot: Snapshot, found: Leaf | _AnyOf) -> RowSet:
+    if not isinstance(found, _AnyOf):
+        return union_of(_rows_of_leaves(snapshot, [found]), snapshot.size)
+    if not found.leaves and found.rows is not None:
+        return found.rows
+    rows = union_of(_rows_of_leaves(snapshot, found.leaves), snapshot.size)
+    return rows if found.rows is None else either(found.rows, rows)
+
+
+def _rows_of_leaves(snapshot: Snapshot, leaves: Sequence[Leaf]) -> list[Array]:
+    """Return the rows of every leaf, in parts that may overlap; a field is asked for all its own at once."""
+    by_field: dict[str, list[Leaf]] = {}
+    for leaf in leaves:
+        by_field.setdefault(leaf.field, []).append(leaf)
+    check_fields(snapshot, by_field, "filter")
+    parts: list[Array] = []
+    for field, own in by_field.items():
+        if field == "_id":
+            parts.extend(rows_of(_id_rows(snapshot, leaf)) for leaf in own)
+        elif (postings := snapshot.postings(field)) is not None:
+            parts += _rows_in_field(postings, own)
+    return parts
+
+
+def _rows_in_field(postings: FieldPostings, leaves: Sequence[Leaf]) -> list[Array]:
+    values: list[str] = []
+    ranges: list[Range] = []
+    parts: list[Array] = []
+    for leaf in leaves:
+        match leaf:
+            case TermFilter(_, value):
+                values.append(value)
+            case InFilter(_, several):
+                values.extend(several)
+            case RangeFilter(_, lower, upper):
+                ranges.append((lower, upper))
+            case ContainsFilter(_, value):
+                parts.append(rows_of(postings.contains(value)))
+    return [*parts, *postings.rows_equal(values), *postings.rows_between(ranges)]
 
 
 def _id_rows(snapshot: Snapshot, leaf: Leaf) -> BitMap:

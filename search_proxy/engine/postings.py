@@ -23,6 +23,10 @@ _WORD = re.compile(r"\w+")
 _BOOLEANS = {"true": 1, "false": 0}
 _LOWEST, _HIGHEST = -(2**63), 2**63 - 1
 
+Number = int | float
+Range = tuple[Number | None, Number | None]
+"""Both ends are included; None is open."""
+
 
 def bitmap_of(rows: Array) -> BitMap:
     """Return the set of `rows`."""
@@ -50,38 +54,32 @@ class FieldPostings:
 
     def equal(self, wanted: str) -> BitMap:
         """Return the rows where some value equals `wanted`."""
-        return self.any_equal((wanted,))
+        return bitmap_of_all(self.rows_equal((wanted,)))
 
-    def any_equal(self, wanted: Iterable[str]) -> BitMap:
-        """Return the rows where some value equals one of `wanted`."""
-        return bitmap_of_all(self.rows_equal(wanted))
-
-    def between(self, lower: int | float | None, upper: int | float | None) -> BitMap:
-        """Return the rows where some number lies in the range, both ends included."""
-        return bitmap_of_all(self.rows_between(lower, upper))
-
-    def rows_equal(self, wanted: Iterable[str]) -> list[Array]:
+    def rows_equal(self, wanted: Sequence[str]) -> list[Array]:
         """Return the rows where some value equals one of `wanted`, in parts that may overlap."""
         parts: list[Array] = []
-        for value in wanted:
-            folded = value.casefold()
-            parts.extend(self._rows_of_code(code) for code in self._codes_by_text.get(folded, ()))
-            if folded in _BOOLEANS and len(self.columns["boolean_rows"]):
-                chosen = self.columns["boolean_values"] == _BOOLEANS[folded]
-                parts.append(self.columns["boolean_rows"][chosen])
-            if self._has_numbers:
-                number = parse_number(value)
-                if number is not None:
-                    parts.append(self._floats_between(number, number))
-                    if isinstance(number, int):
-                        parts.append(self._integers_between(number, number))
+        folded = [value.casefold() for value in wanted]
+        if self._codes_by_text:
+            found = map(self._codes_by_text.get, folded)
+            parts += [self._rows_of_code(code) for codes in found if codes for code in codes]
+        if len(self.columns["boolean_rows"]):
+            for flag in {_BOOLEANS[value] for value in folded if value in _BOOLEANS}:
+                parts.append(self.columns["boolean_rows"][self.columns["boolean_values"] == flag])
+        if self._has_numbers:
+            numbers = [number for number in map(parse_number, wanted) if number is not None]
+            whole = [(number, number) for number in numbers if isinstance(number, int)]
+            parts += self._integers_between(whole)
+            parts += self._floats_between([(number, number) for number in numbers])
         return parts
 
-    def rows_between(self, lower: int | float | None, upper: int | float | None) -> list[Array]:
-        """Return the rows where some number lies in the range, in parts that may overlap."""
-        low = -math.inf if lower is None else lower
-        high = math.inf if upper is None else upper
-        return [self._integers_between(low, high), self._floats_between(low, high)]
+    def rows_between(self, ranges: Sequence[Range]) -> list[Array]:
+        """Return the rows where some number lies in one of `ranges`, in parts that may overlap."""
+        bounds = [
+            (-math.inf if lower is None else lower, math.inf if upper is None else upper)
+            for lower, upper in ranges
+        ]
+        return [*self._integers_between(bounds), *self._floats_between(bounds)]
 
     def contains(self, wanted: str) -> BitMap:
         """Return the rows in whose texts every word of `wanted` occurs."""
@@ -135,26 +133,36 @@ class FieldPostings:
         order = np.argsort(self.columns["float_values"], kind="stable")
         return self.columns["float_values"][order], self.columns["float_rows"][order]
 
-    def _integers_between(self, lower: int | float, upper: int | float) -> Array:
+    def _integers_between(self, bounds: Sequence[tuple[Number, Number]]) -> list[Array]:
         values, rows = self._sorted_integers
         if not len(values):
-            return rows
-        low = _LOWEST if lower == -math.inf else math.ceil(lower) if lower != math.inf else _HIGHEST + 1
-        high = _HIGHEST if upper == math.inf else math.floor(upper) if upper != -math.inf else _LOWEST - 1
-        low, high = max(low, _LOWEST), min(high, _HIGHEST)
-        if low > high:
-            return rows[:0]
-        start = values.searchsorted(low, "left")
-        found: Array = rows[start : values.searchsorted(high, "right")]
-        return found
+            return []
+        within = [_whole_bounds(lower, upper) for lower, upper in bounds]
+        possible = np.array([(low, high) for low, high in within if low <= high], np.int64).reshape(-1, 2)
+        return _slices(rows, values, possible)
 
-    def _floats_between(self, lower: int | float, upper: int | float) -> Array:
+    def _floats_between(self, bounds: Sequence[tuple[Number, Number]]) -> list[Array]:
         values, rows = self._sorted_floats
         if not len(values):
-            return rows
-        start = values.searchsorted(_float_at_least(lower), "left")
-        found: Array = rows[start : values.searchsorted(-_float_at_least(-upper), "right")]
-        return found
+            return []
+        within = [(_float_at_least(lower), -_float_at_least(-upper)) for lower, upper in bounds]
+        return _slices(rows, values, np.array(within, np.float64).reshape(-1, 2))
+
+
+def _slices(rows: Array, values: Array, bounds: Array) -> list[Array]:
+    """Return the rows of the values that lie within each of `bounds`; values ascend."""
+    starts = values.searchsorted(bounds[:, 0], "left").tolist()
+    ends = values.searchsorted(bounds[:, 1], "right").tolist()
+    return [rows[start:end] for start, end in zip(starts, ends, strict=True) if start < end]
+
+
+def _whole_bounds(lower: Number, upper: Number) -> tuple[int, int]:
+    """Return the least and the greatest 64-bit integer in a range; none are when the least is greater."""
+    if type(lower) is int and type(upper) is int:
+        return max(lower, _LOWEST), min(upper, _HIGHEST)
+    low = _LOWEST if lower == -math.inf else _HIGHEST + 1 if lower == math.inf else math.ceil(lower)
+    high = _HIGHEST if upper == math.inf else _LOWEST - 1 if upper == -math.inf else math.floor(upper)
+    return max(low, _LOWEST), min(high, _HIGHEST)
 
 
 def _float_at_least(bound: int | float) -> float:

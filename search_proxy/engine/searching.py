@@ -58,7 +58,7 @@ def search_snapshot(
     _check(snapshot, request)
     universe = passing(snapshot, request.filter, request.forced_filter)
     # A filter that nothing passes is answered from the postings alone; a model's filters often are such.
-    is_empty = not universe.rows and not _has_wider_facets(request)
+    is_empty = not universe.count and not _has_wider_facets(request)
     ranking = rank_query(snapshot, "" if is_empty else request.q, lane, request.lane, request.min_similarity)
     rows, scores = ranking.within(universe.mask)
     page = _page(snapshot, request, rows, scores)
@@ -70,7 +70,7 @@ def search_snapshot(
         limit=request.limit,
         offset=request.offset,
         processing_time_ms=(time.perf_counter() - started) * 1000,
-        universe_size=len(universe.rows),
+        universe_size=universe.count,
         lanes=ranking.lanes,
     )
 

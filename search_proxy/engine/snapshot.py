@@ -20,7 +20,7 @@ from pyroaring import BitMap
 from search_proxy.engine.columns import Array, ColumnsBuilder, FieldColumns, join_columns
 from search_proxy.engine.languages import TextAnalysis
 from search_proxy.engine.manifest import Manifest, SegmentEntry, identity, read_manifest
-from search_proxy.engine.postings import FieldPostings, bitmap_of, rows_of
+from search_proxy.engine.postings import FieldPostings, rows_of
 from search_proxy.engine.remembered import Remembered
 from search_proxy.engine.segment import Segment
 from search_proxy.engine.synonyms import parse_synonyms, read_synonyms
@@ -30,21 +30,22 @@ SEGMENTS = "segments"
 
 _OPEN_ATTEMPTS = 50
 _REMEMBERED_BYTES = 32_000_000
-"""Of evaluated filters, per open index: the last sixteen of a million products, hundreds of a small shop."""
+"""Of evaluated filters, per open index: the last thirty of a million products, hundreds of a small shop."""
 
 _T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
 class Passing:
-    """The rows that pass a filter, as a set and as a mask; neither is ever changed."""
+    """The rows that pass a filter of `terms` values, as a mask that is never changed, and their number."""
 
-    rows: BitMap
     mask: Array
+    count: int
+    terms: int = 0
 
     def memory(self) -> int:
-        """Return how many bytes this takes, about."""
-        return 2 * len(self.mask) + 1_000
+        """Return how many bytes this takes, about, with the filter that it is remembered by."""
+        return len(self.mask) + 1_000 + 200 * self.terms
 
 
 class Snapshot:
@@ -69,11 +70,6 @@ class Snapshot:
         self.passing: Remembered[Passing] = Remembered(_REMEMBERED_BYTES, Passing.memory)
         self._postings: dict[str, FieldPostings | None] = {}
         self._derived: dict[object, Any] = {}
-
-    @cached_property
-    def live_rows(self) -> BitMap:
-        """Return the rows of documents that are not deleted."""
-        return bitmap_of(np.flatnonzero(self.live))
 
     @cached_property
     def text_hashes(self) -> Array:

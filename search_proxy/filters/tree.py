@@ -142,6 +142,8 @@ Filter = TermFilter | RangeFilter | InFilter | ContainsFilter | NotFilter | AndF
 
 Leaf = TermFilter | RangeFilter | InFilter | ContainsFilter
 
+_PAIRS = (AndFilter, OrFilter)
+
 
 def post_order(root: Filter) -> list[Filter]:
     """Return every node of the tree, operands before their operator, left before right."""
@@ -149,7 +151,7 @@ def post_order(root: Filter) -> list[Filter]:
     while pending:
         node = pending.pop()
         visited.append(node)
-        if isinstance(node, AndFilter | OrFilter):
+        if isinstance(node, _PAIRS):
             pending += (node.left, node.right)
         elif isinstance(node, NotFilter):
             pending.append(node.operand)

@@ -7,13 +7,13 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from search_proxy.engine.catalog_writer import add_documents, delete_documents
-from search_proxy.engine.filtering import rows_passing, without_terms
-from search_proxy.engine.postings import rows_of
+from search_proxy.engine.filtering import passing, without_terms
 from search_proxy.engine.snapshot import open_snapshot
 from search_proxy.errors import InvalidSearch, UnknownField
 from search_proxy.filters import (
@@ -69,7 +69,7 @@ _FILTERS: st.SearchStrategy[Filter] = st.recursive(
 
 def _passing(folder: Path, wanted: Filter) -> set[str]:
     _, snapshot = open_snapshot(folder)
-    return {snapshot.ids[row] for row in rows_of(rows_passing(snapshot, wanted))}
+    return {snapshot.ids[row] for row in np.flatnonzero(passing(snapshot, wanted).mask).tolist()}
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -85,7 +85,7 @@ def test_every_filter_passes_exactly_the_documents_that_match(
         add_documents(folder, documents[len(documents) // 2 :])
         _, snapshot = open_snapshot(folder)
         for wanted in filters:
-            found = {snapshot.ids[row] for row in rows_of(rows_passing(snapshot, wanted))}
+            found = {snapshot.ids[row] for row in np.flatnonzero(passing(snapshot, wanted).mask).tolist()}
             assert found == {str(one["_id"]) for one in [everywhere, *documents] if matches(wanted, one)}, (
                 str(wanted)
             )
@@ -118,6 +118,16 @@ def test_ten_thousand_values_or_terms_are_answered_without_recursion(tmp_path: P
     assert len(_passing(folder, listed)) == 100
     assert len(_passing(folder, to_the_right)) == 100
     assert len(_passing(folder, to_the_left)) == 200
+
+
+def test_two_filters_are_both_required_and_counted(tmp_path: Path) -> None:
+    """What a caller is forced to and what a shopper chose are one AND."""
+    folder = tmp_path / "account" / "index"
+    add_documents(folder, [{"_id": str(at), "size": at, "color": "red"} for at in range(10)])
+    _, snapshot = open_snapshot(folder)
+    found = passing(snapshot, parse_filter("size:[3 TO 7] OR size:9"), None, parse_filter("NOT size:4"))
+    assert np.flatnonzero(found.mask).tolist() == [3, 5, 6, 7, 9]
+    assert found.count == 5
 
 
 def test_deleted_documents_pass_no_filter_and_no_complement(tmp_path: Path) -> None:

@@ -158,7 +158,7 @@ def test_many_small_commits_stay_few_segments_with_the_same_content(tmp_path: Pa
     for color in ("c0", "c1", "c2", "c3"):
         postings = snapshot.postings("color")
         assert postings is not None
-        found = {snapshot.ids[row] for row in postings.equal(color) & snapshot.live_rows}
+        found = {snapshot.ids[row] for row in postings.equal(color) if snapshot.live[row]}
         assert found == {identifier for identifier, one in expected.items() if one["color"] == color}
     assert {path.name for path in (folder / "segments").iterdir()} >= {
         entry.name for entry in read_manifest(folder).segments
