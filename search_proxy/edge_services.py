@@ -14,6 +14,7 @@ from search_proxy.backend import CatalogWriter, SearchBackend
 from search_proxy.binding import AgenticBinding, SearchBinding
 from search_proxy.document_jobs import DocumentJobs
 from search_proxy.rate_limits import RateLimits
+from search_proxy.search_report import OnSearch, not_observed
 
 
 def _nothing_to_report() -> Mapping[str, Any]:
@@ -26,8 +27,9 @@ class EdgeServices:
 
     `address_limit_per_minute` holds a flood back before any key is looked at; shoppers behind one address are
     limited by their key's own rate. `demo` opens the account "demo" without a key, to this machine only.
-    `readiness` adds its facts to `/readyz`; a fact `"ready": False` answers 503. Without `office` there is no
-    admin API, and without `document_jobs` no changing of documents over HTTP.
+    `on_search` is told how each plain search went. `readiness` adds its facts to `/readyz`; a fact
+    `"ready": False` answers 503. Without `office` there is no admin API, and without `document_jobs` no
+    changing of documents over HTTP.
     """
 
     accounts: AccountDirectory
@@ -42,5 +44,6 @@ class EdgeServices:
     rates: RateLimits = field(default_factory=RateLimits)
     address_limit_per_minute: int = 60_000
     search_timeout_seconds: float = 5.0
+    on_search: OnSearch = not_observed
     readiness: Callable[[], Mapping[str, Any]] = _nothing_to_report
     now: Callable[[], float] = time.time

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import sys
+import time
 from collections.abc import Awaitable
 from typing import Any, TypeVar
 
@@ -12,8 +14,8 @@ from starlette.responses import Response
 from search_proxy.accounts.settings_schema import IndexSettings
 from search_proxy.browse_payload import body_in_url
 from search_proxy.edge_services import EdgeServices
-from search_proxy.errors import SearchTimeout
-from search_proxy.gateway_errors import json_response
+from search_proxy.errors import SearchError, SearchTimeout
+from search_proxy.gateway_errors import json_response, refusal_of
 from search_proxy.models import FoundDocument, SearchRequest, SearchResult
 from search_proxy.search_payload import (
     GetDocumentsPayload,
@@ -22,6 +24,7 @@ from search_proxy.search_payload import (
     read_document_ids,
     read_search,
 )
+from search_proxy.search_report import SearchReport
 
 _LONG_BODY_BYTES = 32_768
 """A filter of thousands of terms takes longer to read than the event loop should pause."""
@@ -74,8 +77,31 @@ async def _search(index: str, request: Request) -> Response:
 async def answer_search(request: Request, wanted: SearchRequest) -> Response:
     """Return the answer to a search that was read from a request."""
     edge: EdgeServices = request.state.edge
-    result = await within_search_time(edge, edge.search.handle_search(request.state.caller, wanted))
-    return json_response(_search_body(result, with_facets=wanted.facets is not None))
+    began = time.perf_counter()
+    result: SearchResult | None = None
+    try:
+        result = await within_search_time(edge, edge.search.handle_search(request.state.caller, wanted))
+        return json_response(_search_body(result, with_facets=wanted.facets is not None))
+    finally:
+        edge.on_search(_report(request, wanted, result, time.perf_counter() - began))
+
+
+def _report(
+    request: Request, wanted: SearchRequest, result: SearchResult | None, seconds: float
+) -> SearchReport:
+    failure = sys.exception()
+    error = refusal_of(failure).code if isinstance(failure, SearchError) else "internal"
+    canceled = isinstance(failure, asyncio.CancelledError)
+    return SearchReport(
+        caller=request.state.caller,
+        index=wanted.index,
+        query=wanted.q,
+        may_log_query=request.state.settings.settings.agentic_config.log_queries,
+        outcome="ok" if failure is None else "canceled" if canceled else "error",
+        seconds=seconds,
+        total_hits=None if result is None else result.total_hits,
+        error=None if failure is None or canceled else error,
+    )
 
 
 async def within_search_time(edge: EdgeServices, asked: Awaitable[_T]) -> _T:

@@ -7,7 +7,7 @@ paths: the cache, somebody who is asking the same right now, a planner, or nothi
 from __future__ import annotations
 
 import asyncio
-import logging
+import sys
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from dataclasses import replace
@@ -21,6 +21,8 @@ from worker.answer_stream import AnswerStream
 from worker.converse_search_turn import TurnPart
 from worker.errors import PlanningFailed, UpstreamFailed
 from worker.first_search import WITHOUT_SEARCH
+from worker.observe.completed import answer_completed
+from worker.observe.completion import Purpose
 from worker.plan_flight import PlanTeller, follow_plan
 from worker.planning.catalog_decision import Decision
 from worker.planning.fallback_planner import ENOUGH_EXPANSIONS
@@ -39,8 +41,6 @@ from worker.stored_answer import StoredAnswer
 from worker.summary_step import ground_summary, stream_summary
 from worker.timing import Stage
 from worker.words import count_words
-
-logger = logging.getLogger(__name__)
 
 
 class AgenticSearch:
@@ -87,9 +87,13 @@ class AgenticSearch:
             answer.outcome = Outcome.CANCELED
             raise
         except TimeoutError:
+            answer.error = "deadline_exceeded"
             self._stream.fail("deadline_exceeded", "the answer took too long", "run")
         finally:
-            logger.info("agentic_search_completed", extra=dict(answer.log_fields()))
+            purpose: Purpose = "request" if self._looks_up else "refresh" if self._stores else "offline"
+            self._services.observers.observe(
+                answer_completed("agentic_search_completed", answer, run, sys.exception(), purpose=purpose)
+            )
 
     async def _answer(self) -> None:
         config = self._request.settings.agentic_config

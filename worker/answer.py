@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -40,6 +39,7 @@ class Answer:
     turn: int | None = None
     warnings: list[str] = field(default_factory=list)
     outcome: Outcome = Outcome.ERROR
+    error: str | None = None
 
     def tokens(self) -> dict[str, int]:
         """Return what both model calls used, together."""
@@ -84,32 +84,3 @@ class Answer:
     def ungrounded_links(self) -> int:
         """Return how many links of the summary named a product that this stream did not send."""
         return self.summary_report.ungrounded_links if self.summary_report else 0
-
-    def log_fields(self) -> Mapping[str, Any]:
-        """Return the facts of the completion line; the query only as a hash."""
-        request = self.request
-        return {
-            "schema": 1,
-            "run_id": self.run_id,
-            "request_id": request.caller.request_id,
-            "account": request.caller.account_id,
-            "index": request.index,
-            "query_hash": hashlib.sha256(request.query.encode(errors="replace")).hexdigest()[:16],
-            "source": self.source.value,
-            "outcome": self.outcome.value,
-            "strategy": self.decision.strategy.value if self.decision.strategy else None,
-            "model": self.plan_report.model if self.plan_report else None,
-            "prompt_version": request.prompt.version,
-            "settings_version": request.settings_version,
-            "cache_tier": self.cache_tier,
-            "cache": self.cache,
-            "categories": len(self.categories),
-            "total_hits": self.initial.total_hits if self.initial else None,
-            "filters_dropped": sum(1 for found in self.categories if found.dropped_filter is not None),
-            "category_errors": sum(1 for found in self.categories if found.error is not None),
-            "ungrounded_links": self.ungrounded_links(),
-            "degraded": self.degraded,
-            "warnings": self.all_warnings(),
-            "tokens": self.tokens(),
-            "timings": self.timings.milliseconds(),
-        }

@@ -49,6 +49,7 @@ class AnswerStream:
     def open(self, *, categories: bool, summary: bool) -> None:
         """Say what will follow; nothing is sent before."""
         self._run.emit(EventName.INIT, {"categories": categories, "summary": summary})
+        self.answer.timings.mark(Stage.TIME_TO_FIRST_EVENT)
         self._opened.set()
 
     def status(self, status: str) -> None:

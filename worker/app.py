@@ -23,6 +23,7 @@ from worker import conversation_routes, converse_routes, reviews_routes
 from worker.answer_routes import answer_routes
 from worker.errors import WorkerError
 from worker.headless import AnswerPreviewer
+from worker.observe.completed import search_completed
 from worker.readiness import readiness
 from worker.replies import http_error_response, search_error_response, worker_error_response
 from worker.routes import router
@@ -100,6 +101,7 @@ def create_app(open_services: OpenServices) -> FastAPI:
                 agentic=InProcessAgenticBinding(worker),
                 demo=services.settings.demo,
                 search_timeout_seconds=services.settings.search_timeout_seconds,
+                on_search=lambda report: services.observers.observe(search_completed(report)),
                 readiness=readiness(services, embedding),
             )
 

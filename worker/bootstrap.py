@@ -15,6 +15,7 @@ from worker.background import open_background
 from worker.image_fetching import ImageFetcher
 from worker.images import ImageReader
 from worker.model_parts import open_model_parts
+from worker.observe.observers import Observers, write_log_line
 from worker.planning.catalog_planner import CatalogPlanner
 from worker.reviews import Reviews
 from worker.reviews_store import open_review_store
@@ -46,6 +47,8 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
                 grace_seconds=settings.run_grace_seconds, retention_seconds=settings.run_retention_seconds
             )
         )
+        observers = Observers()
+        observers.add("log", write_log_line)
         yield Services(
             settings=settings,
             office=office,
@@ -69,4 +72,5 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             cache=cache,
             runs=runs,
             wait_until=background,
+            observers=observers,
         )

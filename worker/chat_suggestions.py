@@ -6,8 +6,10 @@ The catalog's are never kept: they are cheap, and only true of today's stock.
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import logging
+import sys
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,6 +25,8 @@ from worker.chat_suggestions_rules import CatalogSuggestions
 from worker.errors import DeadlineExceeded
 from worker.llm.language_model import ModelError
 from worker.llm.prompts import read_prompt
+from worker.observe.completed import failure_code
+from worker.observe.completion import Completion, CompletionOutcome
 from worker.planning.plan import PlanRequest, TokenUsage
 from worker.product_context import ProductContext, fetch_product_context
 from worker.services import Services
@@ -50,6 +54,7 @@ class _Facts:
 
     source: str = "error"
     degraded: str | None = None
+    model: str | None = None
     usage: TokenUsage = TokenUsage()
     timings: Timings = field(default_factory=Timings)
 
@@ -75,7 +80,7 @@ class ChatSuggestions:
             context = await self._product()
             questions = await self._questions(context)
         finally:
-            self._log(len(questions))
+            self._services.observers.observe(self._completion(len(questions), sys.exception()))
         return {
             "suggestions": list(questions[: payload.max_suggestions]),
             "documentId": payload.document_id,
@@ -141,6 +146,7 @@ class ChatSuggestions:
             )
         self._facts.source = "llm"
         self._facts.usage = written.usage
+        self._facts.model = config.models.suggestions or self._services.settings.suggestions_model
         return written.questions
 
     async def _from_catalog(self, document: Document) -> tuple[str, ...]:
@@ -170,20 +176,23 @@ class ChatSuggestions:
         digest = hashlib.sha256(content).hexdigest()
         return f"{request.index}#{request.payload.document_id}#{request.description.language}#{digest}"
 
-    def _log(self, count: int) -> None:
+    def _completion(self, count: int, failure: BaseException | None) -> Completion:
         request, facts = self._request, self._facts
-        logger.info(
-            "chat_suggestions_completed",
-            extra={
-                "schema": 1,
-                "request_id": request.caller.request_id,
-                "account": request.caller.account_id,
-                "index": request.index,
-                "document": request.payload.document_id,
-                "source": facts.source,
-                "degraded": facts.degraded,
-                "suggestions": count,
-                "tokens": {"input": facts.usage.input, "output": facts.usage.output},
-                "timings": facts.timings.milliseconds(),
-            },
+        outcome: CompletionOutcome = "degraded" if facts.degraded else "ok"
+        if failure is not None:
+            outcome = "canceled" if isinstance(failure, asyncio.CancelledError) else "error"
+        return Completion(
+            event="chat_suggestions_completed",
+            request_id=request.caller.request_id,
+            account=request.caller.account_id,
+            index=request.index,
+            document=request.payload.document_id,
+            source=facts.source,
+            outcome=outcome,
+            error=failure_code(failure) if outcome == "error" else None,
+            degraded=facts.degraded,
+            model=facts.model,
+            suggestions=count,
+            tokens={"input": facts.usage.input, "output": facts.usage.output},
+            timings=facts.timings.milliseconds(),
         )

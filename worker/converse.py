@@ -7,8 +7,7 @@ is durable. A turn that is stopped keeps what it had said (docs/conversations.md
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import logging
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +20,8 @@ from worker.converse_request import ConverseRequest
 from worker.converse_stream import ConverseStream
 from worker.converse_turn import ConverseTurn, about_documents
 from worker.errors import UpstreamFailed
+from worker.observe.completed import answer_completed
+from worker.observe.completion import hashed
 from worker.planning.catalog_vocabulary import Vocabulary
 from worker.planning.plan import PlanRequest, PlanSource
 from worker.planning.thread_rules import decide_turn
@@ -29,8 +30,6 @@ from worker.product_context import ProductContext, fetch_product_context
 from worker.run import Outcome, Run
 from worker.services import Services
 from worker.timing import Stage
-
-logger = logging.getLogger(__name__)
 
 _COMMIT_SECONDS = 15.0
 """Longer than a commit waits for the turns before it; storage has shorter bounds of its own."""
@@ -65,7 +64,9 @@ class Converse:
                     self._stream.begin(turn.conversation_id)
                     await self._make(self._memory)
         finally:
-            logger.info("converse_completed", extra=self._log_fields())
+            self._services.observers.observe(
+                answer_completed("converse_completed", answer, run, sys.exception(), **self._facts())
+            )
 
     async def _make(self, memory: ConversationMemory) -> None:
         answer = self.answer
@@ -79,6 +80,7 @@ class Converse:
             answer.outcome = Outcome.CANCELED
             raise
         except TimeoutError:
+            answer.error = "deadline_exceeded"
             self._stream.fail("deadline_exceeded", "the answer took too long", "run")
         finally:
             # Whatever ended the turn, the end of the stream follows: what was said is kept before it.
@@ -162,13 +164,12 @@ class Converse:
             thread=self._thread(),
         )
 
-    def _log_fields(self) -> dict[str, Any]:
+    def _facts(self) -> dict[str, Any]:
         memory = self._memory
         known = None if memory is None else memory.conversation_id
         return {
-            **self.answer.log_fields(),
             # Knowing an id is owning the conversation, so a log must not hold one.
-            "conversation_hash": None if known is None else hashlib.sha256(known.encode()).hexdigest()[:16],
+            "conversation_hash": None if known is None else hashed(known),
             "turn": None if memory is None else memory.number,
             "history": 0 if memory is None else len(memory.history),
             "images": len(self._request.images),

@@ -46,6 +46,7 @@ class ConverseStream:
     def begin(self, conversation_id: str) -> None:
         """Send the conversation's id, before anything is waited for."""
         self._run.emit(EventName.CONVERSATION_ID, {"conversationId": conversation_id})
+        self.answer.timings.mark(Stage.TIME_TO_FIRST_EVENT)
 
     def say(self, text: str) -> None:
         """Send a piece of what is said."""

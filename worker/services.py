@@ -19,6 +19,7 @@ from worker.images import ImageReader
 from worker.llm.breaker import CircuitBreaker
 from worker.llm.language_model import LanguageModel
 from worker.llm.token_budget import TokenBudget
+from worker.observe.observers import Observers
 from worker.planning.catalog_decision import Decision
 from worker.planning.catalog_vocabulary import Vocabulary
 from worker.planning.plan import PlanRequest
@@ -82,3 +83,4 @@ class Services:
     cache: QueryCache
     runs: RunRegistry
     wait_until: WaitUntil
+    observers: Observers

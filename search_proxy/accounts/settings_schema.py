@@ -115,6 +115,8 @@ class AgenticConfig(_Section):
     tools: Tools = Tools()
     cache_model_answers: bool = True
     """Complete model answers are kept for the sessions that `cached_query_percentage` admits."""
+    log_queries: bool = False
+    """What shoppers ask stands in the log as they wrote it; off, only a hash of it does."""
 
 
 class IndexSettings(_Section):
