@@ -1,8 +1,8 @@
 """Measures the rules that route a query: the right strategy, and exactly the right filters.
 
-The set holds queries for three catalogs, half used while the rules were written, half kept for measuring, and
-`voices`: written in another voice before anybody looked at what the rules made of it. `--dev` prints what went
-wrong in the first half instead.
+The set holds queries for three catalogs: half used while the rules were written, half kept for measuring,
+and `voices`, written in other voices before anybody looked at what the rules made of them. `--dev` prints
+what went wrong in the first half instead.
 """
 
 from __future__ import annotations
