@@ -55,8 +55,8 @@ class Lanes:
 def fuse(lanes: Lanes, fusion: Fusion) -> tuple[Array, Array]:
     """Return all rows that either lane brings, ascending, and the fused score of each."""
     best_text = best_positions(lanes.text_scores, lanes.text_rows, fusion.depth)
-    near = np.flatnonzero(lanes.similarities >= fusion.min_similarity)
-    best_vector = near[best_positions(lanes.similarities[near], lanes.vector_rows[near], fusion.depth)]
+    best_vector = best_positions(lanes.similarities, lanes.vector_rows, fusion.depth)
+    best_vector = best_vector[lanes.similarities[best_vector] >= fusion.min_similarity]
     candidates = np.union1d(lanes.text_rows[best_text], lanes.vector_rows[best_vector])
     if fusion.method == "convex":
         scores = _convex(lanes, candidates, fusion.weight)

@@ -35,6 +35,24 @@ class _Mapped:
     def __init__(self, vectors: VectorFile, position_of_row: Array) -> None:
         self.vectors = vectors
         self.position_of_row = position_of_row
+        self._rows = np.flatnonzero(position_of_row >= 0)
+        self._positions = position_of_row[self._rows]
+        # As it is after a load: then nothing has to be looked up by position.
+        self._is_in_order = np.array_equal(self._positions, np.arange(vectors.length))
+
+    def similarities(self, vector: Array, rows: Array) -> tuple[Array, Array]:
+        """Return those of `rows` that have a vector, and how similar each is."""
+        positions = self.position_of_row[rows]
+        known = positions >= 0
+        return rows[known], self.vectors.similarities(vector, positions[known])
+
+    def similarities_within(self, vector: Array, mask: Array) -> tuple[Array, Array]:
+        """Return the rows where `mask` is true that have a vector, and how similar each is."""
+        every = self.vectors.every_similarity(vector)
+        if not self._is_in_order:
+            every = every[self._positions]
+        inside = mask[self._rows]
+        return (self._rows, every) if inside.all() else (self._rows[inside], every[inside])
 
     def rows_at(self, positions: Array) -> Array:
         """Return the rows that have the vectors at `positions`."""
@@ -90,10 +108,7 @@ class VectorLane:
 
     def similarities(self, snapshot: Snapshot, vector: Array, rows: Array) -> tuple[Array, Array]:
         """Return those of `rows` that have a vector, and how similar each is."""
-        mapped = self._map(snapshot)
-        positions = mapped.position_of_row[rows]
-        known = positions >= 0
-        return rows[known], mapped.vectors.similarities(vector, positions[known])
+        return self._map(snapshot).similarities(vector, rows)
 
     def near(
         self, snapshot: Snapshot, vector: Array, mask: Array, text_rows: Array, text_scores: Array
@@ -103,13 +118,15 @@ class VectorLane:
         They are all that have a vector; in a large index those that are likely the nearest, and the best of
         `text_rows`, which a fusion needs besides.
         """
-        rows = np.flatnonzero(mask)
-        vectors = self._map(snapshot).vectors
-        if vectors.clusters is None or vectors.are_few(len(rows)):
-            return self.similarities(snapshot, vector, rows)
+        mapped = self._map(snapshot)
+        vectors = mapped.vectors
+        if vectors.are_few(int(np.count_nonzero(mask))):
+            return mapped.similarities(vector, np.flatnonzero(mask))
+        if vectors.clusters is None:
+            return mapped.similarities_within(vector, mask)
         best_text = text_rows[best_positions(text_scores, text_rows, self.fusion.depth)]
-        found = self._nearest(self._map(snapshot), vectors.clusters, vector, mask)
-        return self.similarities(snapshot, vector, np.union1d(found, best_text))
+        found = self._nearest(mapped, vectors.clusters, vector, mask)
+        return mapped.similarities(vector, np.union1d(found, best_text))
 
     def _nearest(self, mapped: _Mapped, clusters: Clusters, vector: Array, mask: Array) -> Array:
         """Return the rows of the most similar vectors that pass `mask`, and look on until they are enough."""

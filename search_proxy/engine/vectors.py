@@ -91,12 +91,16 @@ class VectorFile:
         if self.are_few(len(positions)):
             gathered: Array = self.matrix[positions] @ query
             return gathered
+        chosen: Array = self.every_similarity(query)[positions]
+        return chosen
+
+    def every_similarity(self, query: Array) -> Array:
+        """Return the similarity of `query` to every vector, by position."""
         every = np.empty(self.length, np.float32)
         for number in range(-(-self.length // BLOCK_ROWS)):
             start = number * BLOCK_ROWS
             np.matmul(query, self._block(number), out=every[start : start + BLOCK_ROWS])
-        chosen: Array = every[positions]
-        return chosen
+        return every
 
     def group(self) -> None:
         """Group the vectors where they have become too many to compare all of them."""
