@@ -69,6 +69,7 @@ async def _lookup_rows(folder: Path, server: RedisServer) -> list[Row]:
     await edge.put(EdgeKey("acme", "query", key.text), blob, EdgeTimes())
     where = EdgeKey("acme", "query", key.text)
     rows.append(await _row("edge get from loopback Redis, 12 KB", lambda: edge.get(where)))
+    await edge.close()
     await client.aclose()
     return rows
 

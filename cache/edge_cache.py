@@ -105,3 +105,15 @@ class EdgeCache(Protocol):
             TierUnavailable: The tier could not; the values may still be there.
         """
         ...
+
+    async def connect(self) -> None:
+        """Open now what the first call would otherwise open and wait for.
+
+        Raises:
+            TierUnavailable: The tier cannot be reached; later calls try again.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        ...

@@ -32,6 +32,10 @@ OVERLAP_MS = 30_000
 
 _MAX_SCOPES = 4096
 
+# Looking a member up in its enum costs more than looking a key up in its filter's overlay.
+_ABSENT, _PRESENT, _ADDED = FilterVerdict.ABSENT, FilterVerdict.PRESENT, FilterVerdict.ADDED
+_BEHIND, _OLD = FilterVerdict.BEHIND, FilterVerdict.OLD
+
 
 @dataclass(slots=True)
 class _Scope:
@@ -73,15 +77,15 @@ class FuseFilters:
         now = scope.touched_at = self._monotonic()
         fingerprint = key.fingerprint
         if (fingerprint & LOW_BITS) in scope.overlay.lows:
-            return FilterVerdict.ADDED
+            return _ADDED
         blob = scope.blob
         if blob is None:
             return scope.without
         if blob.keys and contain(fingerprint, blob.fuse):
-            return FilterVerdict.PRESENT
+            return _PRESENT
         if now - scope.synced_at > SYNC_SECONDS:
-            return FilterVerdict.BEHIND
-        return FilterVerdict.OLD if now > scope.old_at else FilterVerdict.ABSENT
+            return _BEHIND
+        return _OLD if now > scope.old_at else _ABSENT
 
     def add(self, key: QueryKey, *, written_at_ms: int) -> None:
         """Make a key known to this process."""

@@ -90,6 +90,12 @@ class InProcessEdge:
         for key in list(self._by_account.get(account_id, ())):
             self._forget(key)
 
+    async def connect(self) -> None:
+        """Do nothing: there is nothing to wait for."""
+
+    async def close(self) -> None:
+        """Do nothing: nothing is held but memory."""
+
     def _forget(self, key: EdgeKey) -> None:
         record = self._records.pop(key, None)
         if record is None:

@@ -50,10 +50,11 @@ async def open_cache(
         background = await stack.enter_async_context(
             background_work(limit=config.max_background, grace_seconds=config.drain_seconds)
         )
+        edge = _open_edge(config, redis, clock=clock, monotonic=monotonic)
+        stack.push_async_callback(edge.close)
         if redis is not None:
             warm_up = importlib.import_module("cache.redis_connection").warm_up
-            background.start(warm_up(redis), name="redis-warm-up")
-        edge = _open_edge(config, redis, clock=clock, monotonic=monotonic)
+            background.start(warm_up(redis, edge.connect), name="redis-warm-up")
         flights = SingleFlight(
             background,
             _open_flights(config, redis, background),

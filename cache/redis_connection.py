@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
@@ -50,10 +51,11 @@ def open_redis(url: str, *, connections: int = POOL_CONNECTIONS) -> Redis:
     return Redis.from_pool(pool)
 
 
-async def warm_up(client: Redis) -> None:
-    """Open some connections now: the first of a process costs more than any caller's budget."""
+async def warm_up(client: Redis, connect: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    """Open some connections now, that of `connect` too: the first costs more than any caller's budget."""
     try:
         async with asyncio.TaskGroup() as group:
+            group.create_task(connect(), name="redis-warm-up:edge")
             for number in range(WARM_CONNECTIONS):
                 group.create_task(_ping(client), name=f"redis-warm-up:{number}")
     except* TierUnavailable as errors:

@@ -14,7 +14,6 @@ import struct
 import time
 from collections.abc import Callable
 from functools import lru_cache
-from typing import cast
 from urllib.parse import quote
 
 import xxhash
@@ -23,6 +22,7 @@ from redis.asyncio import Redis
 from cache.edge_cache import MAX_VALUE_BYTES, REFRESH_LEASE_SECONDS, EdgeKey, EdgeTimes, EdgeValue
 from cache.errors import EntryDamaged, EntryTooLarge
 from cache.redis_connection import redis_errors
+from cache.redis_reads import RedisReads
 
 logger = logging.getLogger(__name__)
 
@@ -58,6 +58,7 @@ class RedisEdge:
         self._client = client
         self._prefix = prefix
         self._clock = clock
+        self._reads = RedisReads(client)
         self._put = client.register_script(_PUT)
 
     async def get(self, key: EdgeKey) -> EdgeValue | None:
@@ -68,11 +69,11 @@ class RedisEdge:
         """
         name = self._value_name(key)
         with redis_errors(self.name):
-            generation, blob = await self._client.mget(self._generation_name(key.account_id), name)
+            generation, blob = await self._reads.mget(self._generation_name(key.account_id), name)
         if generation is None or blob is None or blob[:_GENERATION_BYTES] != generation:
             return None
         try:
-            return self._open(key, cast(bytes, blob)[_GENERATION_BYTES:])
+            return self._open(key, blob[_GENERATION_BYTES:])
         except EntryDamaged:
             logger.warning("cache_value_damaged", extra={"tier": self.name, "account": key.account_id})
             await self.remove(key)
@@ -126,6 +127,19 @@ class RedisEdge:
         """
         with redis_errors(self.name):
             await self._client.set(self._generation_name(account_id), _new_generation())
+
+    async def connect(self) -> None:
+        """Open the connection that values are read on.
+
+        Raises:
+            TierUnavailable: Redis is not reachable; the next call tries again.
+        """
+        with redis_errors(self.name):
+            await self._reads.connect()
+
+    async def close(self) -> None:
+        """Close the connection that values are read on; the client is its maker's."""
+        self._reads.close()
 
     def _open(self, key: EdgeKey, blob: bytes) -> EdgeValue | None:
         if len(blob) < _ENVELOPE.size:

@@ -42,7 +42,9 @@ async def edge(request: pytest.FixtureRequest, clock: FakeClock) -> AsyncIterato
         return
     client = open_redis(request.getfixturevalue("server").url)
     try:
-        yield RedisEdge(client, prefix=f"test:{uuid.uuid4().hex}", clock=clock)
+        edge = RedisEdge(client, prefix=f"test:{uuid.uuid4().hex}", clock=clock)
+        yield edge
+        await edge.close()
     finally:
         await client.aclose()
 
