@@ -195,4 +195,5 @@ class ChatSuggestions:
             suggestions=count,
             tokens={"input": facts.usage.input, "output": facts.usage.output},
             timings=facts.timings.milliseconds(),
+            starts=facts.timings.starts(),
         )

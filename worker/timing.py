@@ -26,6 +26,9 @@ class Stage(StrEnum):
     TIME_TO_FIRST_CATEGORY = "TIME_TO_FIRST_CATEGORY"
 
 
+_MOMENTS = frozenset({Stage.TIME_TO_FIRST_EVENT, Stage.TIME_TO_FIRST_HITS, Stage.TIME_TO_FIRST_CATEGORY})
+
+
 class Timings:
     """Spans by stage: overlapping ones count from the first start to the last end."""
 
@@ -58,6 +61,15 @@ class Timings:
         """Return the stages that ran, `E2E` up to now included."""
         measured = {stage.value: _ms(end - start) for stage, (start, end) in self._spans.items()}
         return {Stage.E2E.value: _ms(self._clock() - self._began)} | measured
+
+    def starts(self) -> dict[str, float]:
+        """Return when each stage that is a stretch of the request began, in ms after its beginning."""
+        began = self._began
+        return {
+            stage.value: _ms(start - began)
+            for stage, (start, _) in self._spans.items()
+            if stage not in _MOMENTS
+        }
 
     def _cover(self, stage: Stage, start: float, end: float) -> None:
         known = self._spans.get(stage)

@@ -52,7 +52,9 @@ def answer_completed(
         ungrounded_links=answer.ungrounded_links(),
         warnings=answer.all_warnings() or None,
         tokens=answer.tokens(),
+        tools=answer.tool_calls,
         timings=answer.timings.milliseconds(),
+        starts=answer.timings.starts(),
         **facts,
     )
 

@@ -29,7 +29,10 @@ _NEVER_IN_LINE = frozenset({"event", "at"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """One finished request. `timings` has the documented keys in ms; a stage that did not run is absent."""
+    """One finished request. `timings` has the documented keys in ms; a stage that did not run is absent.
+
+    `starts` says of the same stages when they began, in ms after the request did.
+    """
 
     event: CompletionEvent
     source: str
@@ -38,6 +41,7 @@ class Completion:
     index: str
     request_id: str
     timings: Mapping[str, float]
+    starts: Mapping[str, float] | None = None
     schema: int = SCHEMA_VERSION
     purpose: Purpose = "request"
     run_id: str | None = None
@@ -60,6 +64,8 @@ class Completion:
     ungrounded_links: int | None = None
     warnings: Sequence[str] | None = None
     tokens: Mapping[str, int] | None = None
+    tools: Sequence[Mapping[str, Any]] | None = None
+    """Each call of a turn that searched by tools: name, ms, hits, error."""
     conversation_hash: str | None = None
     turn: int | None = None
     history: int | None = None
