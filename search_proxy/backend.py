@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from search_proxy.filters import Filter
 from search_proxy.models import Document, FoundDocument, IndexDescription, SearchRequest, SearchResult
 
 
@@ -18,7 +19,8 @@ class SearchBackend(Protocol):
         """Return one page of hits, with totals and facets that agree with each other.
 
         Implementations MUST apply the filter before ranking, MUST order equal scores the same way every
-        time, and MUST NOT return a document of another account.
+        time, MUST answer `_visibleTo` as `filters.visibility` says, and MUST NOT return a document of another
+        account.
 
         Raises:
             IndexNotFound: The account has no such index.
@@ -36,11 +38,14 @@ class SearchBackend(Protocol):
         """
         ...
 
-    async def describe(self, account_id: str, index: str) -> IndexDescription:
+    async def describe(self, account_id: str, index: str, wanted: Filter | None = None) -> IndexDescription:
         """Return the index's fields and sizes, cheaply enough to be called for every request.
+
+        With a filter, fields, values and sizes are those of the documents that pass it, and of no other.
 
         Raises:
             IndexNotFound: The account has no such index.
+            UnknownField: The filter names a field that the index does not have.
             SearchUnavailable: The engine could not answer.
         """
         ...

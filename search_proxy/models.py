@@ -69,6 +69,7 @@ class SearchRequest:
     with `_score` None. `q=""` matches nothing. `filter` is what must pass, everybody's parts ANDed.
     `forced_filter` is the part of it that the account's rights put there: it is ANDed once more wherever
     `filter` is loosened, so `exclude_terms` lift terms of the client's own filter alone.
+    `forced_attributes` are returned besides those that were asked for.
     `lane` narrows what ranks: `text` scores are BM25, `vector` scores are cosines, none below
     `min_similarity`; `all` fuses the lanes that there are.
     """
@@ -82,6 +83,7 @@ class SearchRequest:
     attributes_to_retrieve: tuple[str, ...] | None = None
     facets: FacetsRequest | None = None
     sort_by: tuple[SortField, ...] = ()
+    forced_attributes: tuple[str, ...] = ()
     collapse: bool = True
     explain: bool = False
     lane: SearchLane = "all"
@@ -95,7 +97,8 @@ class SearchResult:
     `total_hits` counts after filters and collapse. `facets` is the wire form:
     `{"color": {"red": {"count": 5}}, "price": {"min": 1, "max": 9, "avg": 4, "sum": 8, "count": 2}}`.
     `universe_size` is how many documents passed the filter, before any ranking; None where unknown.
-    `lanes` are what ranked: `text`, `vector`, or nothing where a search only browsed.
+    `lanes` are what ranked: `text`, `vector`, or nothing where a search only browsed. `generation` is the
+    index's, None where the engine has none. `withheld` counts what the view gate took out after ranking.
     """
 
     hits: tuple[Hit, ...]
@@ -107,6 +110,8 @@ class SearchResult:
     processing_time_ms: float
     universe_size: int | None = None
     lanes: tuple[str, ...] = ("text",)
+    generation: str | None = None
+    withheld: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,6 +133,8 @@ class IndexDescription:
 
     `generation` changes with every committed write. `lanes` are what a query is ranked by, and
     `embedded_documents` is how many documents the vector lane knows already, by `embedding_model`.
+    `says_who_may_see` tells that some document keeps itself from somebody. `rights` is what the caller for
+    whom it was made may see, as a text that is equal for equal rights, "" where all of it is everybody's.
     """
 
     index: str
@@ -140,6 +147,8 @@ class IndexDescription:
     lanes: tuple[str, ...] = ("text",)
     embedded_documents: int = 0
     embedding_model: str | None = None
+    says_who_may_see: bool = False
+    rights: str = ""
 
     def field(self, name: str) -> FieldInfo | None:
         """Return the field of that name, or None."""

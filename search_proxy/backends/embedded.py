@@ -28,6 +28,7 @@ from search_proxy.engine.snapshot import Snapshot
 from search_proxy.engine.suggesting import Suggestion, suggest
 from search_proxy.engine.vector_lane import VectorLane
 from search_proxy.errors import IndexNotFound, SearchError, SearchUnavailable
+from search_proxy.filters import Filter
 from search_proxy.models import Document, FoundDocument, IndexDescription, SearchRequest, SearchResult
 
 SEARCH_THREADS = 2
@@ -74,9 +75,9 @@ class EmbeddedBackend:
             lambda: _document_page(self._indexes.snapshot(account_id, index), after, limit)
         )
 
-    async def describe(self, account_id: str, index: str) -> IndexDescription:
-        """Return the index's fields and sizes; made once per generation."""
-        return await self._read(lambda: self._description(account_id, index))
+    async def describe(self, account_id: str, index: str, wanted: Filter | None = None) -> IndexDescription:
+        """Return the fields and sizes of what passes the filter; made once per filter and generation."""
+        return await self._read(lambda: self._description(account_id, index, wanted))
 
     async def suggest(
         self, account_id: str, index: str, prefix: str, limit: int = 10
@@ -153,12 +154,13 @@ class EmbeddedBackend:
             for identifier, row in rows
         ]
 
-    def _description(self, account_id: str, index: str) -> IndexDescription:
+    def _description(self, account_id: str, index: str, wanted: Filter | None) -> IndexDescription:
         snapshot = self._indexes.snapshot(account_id, index)
-        described = snapshot.derived("description", lambda: describe_snapshot(snapshot, index))
+        described = describe_snapshot(snapshot, index, wanted)
         if self._lane is None:
             return described
-        embedded = self._lane.embedded_documents(snapshot)
+        # How many vectors there are is asked of the whole index: it says which lanes rank.
+        embedded = min(self._lane.embedded_documents(snapshot), described.documents)
         return replace(
             described,
             embedded_documents=embedded,

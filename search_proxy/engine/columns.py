@@ -98,7 +98,7 @@ class ColumnsBuilder:
             if kind is str:
                 codes: dict[str, int] = dict(zip(dict.fromkeys(own), count()))
                 own = list(map(codes.__getitem__, own))
-                arrays.update(_dictionary(list(codes)))
+                arrays.update(dictionary(list(codes)))
             for name, column in zip(_ARRAYS_OF[kind], (own_rows, own), strict=True):
                 arrays[name] = np.array(column, COLUMN_TYPES[name])
         return FieldColumns(arrays)
@@ -130,7 +130,7 @@ def join_columns(parts: Sequence[tuple[int, FieldColumns]]) -> FieldColumns:
         translation = [codes.setdefault(text, len(codes)) for text in part.texts()]
         coded.append(np.asarray(translation, "<u4")[part["text_codes"]])
     arrays["text_codes"] = np.concatenate(coded)
-    return FieldColumns({**arrays, **_dictionary(list(codes))})
+    return FieldColumns({**arrays, **dictionary(list(codes))})
 
 
 def keep_rows(columns: FieldColumns, kept: Array) -> FieldColumns:
@@ -151,10 +151,11 @@ def keep_rows(columns: FieldColumns, kept: Array) -> FieldColumns:
             arrays[payload] = columns[payload][chosen]
     used, arrays["text_codes"] = np.unique(arrays["text_codes"], return_inverse=True)
     arrays["text_codes"] = arrays["text_codes"].astype("<u4", copy=False)
-    return FieldColumns({**arrays, **_dictionary([columns.text(int(code)) for code in used])})
+    return FieldColumns({**arrays, **dictionary([columns.text(int(code)) for code in used])})
 
 
-def _dictionary(values: Sequence[str]) -> dict[str, Array]:
+def dictionary(values: Sequence[str]) -> dict[str, Array]:
+    """Return the arrays of distinct text values, which codes point into."""
     encoded = [value.encode() for value in values]
     offsets = np.zeros(len(encoded) + 1, "<u8")
     np.cumsum([len(value) for value in encoded], out=offsets[1:])

@@ -1,11 +1,16 @@
-"""Describes an index: its fields with kinds and commonest values, and which of them names the category."""
+"""Describes an index: its fields with kinds and commonest values, and which of them names the category.
+
+Under a filter every figure, value and field is that of the documents which pass it, and of no other.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from search_proxy.engine.columns import FieldColumns
+from search_proxy.engine.columns import Array, FieldColumns
+from search_proxy.engine.filtering import passing
 from search_proxy.engine.snapshot import Snapshot
+from search_proxy.filters import Filter
 from search_proxy.models import FieldInfo, FieldKind, IndexDescription
 
 MAX_TOP_VALUES = 50
@@ -13,42 +18,56 @@ _LONGEST_TOP_VALUE = 100
 _CATEGORY_FIELDS = ("category", "productCollections")
 
 
-def describe_snapshot(snapshot: Snapshot, index: str) -> IndexDescription:
-    """Return the description of one generation, as its text lane alone has it."""
+def describe_snapshot(snapshot: Snapshot, index: str, wanted: Filter | None = None) -> IndexDescription:
+    """Return the description of one generation, as its text lane alone has it; made once for each filter.
+
+    Raises:
+        UnknownField: The filter names a field that the index does not have.
+    """
+    if wanted is None:
+        return snapshot.derived("description", lambda: _described(snapshot, index, snapshot.live))
+    passed = passing(snapshot, wanted)
+    if passed.count == snapshot.documents:
+        return describe_snapshot(snapshot, index)
+    return snapshot.descriptions.get(str(wanted), lambda: _described(snapshot, index, passed.mask))
+
+
+def _described(snapshot: Snapshot, index: str, shown: Array) -> IndexDescription:
     fields = [
         field
         for name in sorted(snapshot.field_names)
-        if (field := _describe_field(snapshot, name)) is not None
+        if (field := _describe_field(snapshot, name, shown)) is not None
     ]
     present = {field.name for field in fields}
     return IndexDescription(
         index=index,
-        documents=snapshot.documents,
-        products=len(np.unique(snapshot.products[snapshot.live])),
+        documents=int(shown.sum()),
+        products=len(np.unique(snapshot.products[shown])),
         fields=tuple(fields),
         category_field=next((name for name in _CATEGORY_FIELDS if name in present), None),
         language=snapshot.manifest.language,
         generation=snapshot.manifest.generation,
+        says_who_may_see=snapshot.says_who_may_see,
     )
 
 
-def _describe_field(snapshot: Snapshot, name: str) -> FieldInfo | None:
+def _describe_field(snapshot: Snapshot, name: str, shown: Array) -> FieldInfo | None:
     columns = snapshot.columns(name)
-    documents = int(snapshot.live[columns.rows()].sum())
+    documents = int(shown[columns.rows()].sum())
     if not documents:
         return None
-    kind = _kind(columns)
+    kind = _kind(columns, shown)
     numbers = np.concatenate(
         [
-            columns["integer_values"][snapshot.live[columns["integer_rows"]]].astype(np.float64),
-            columns["float_values"][snapshot.live[columns["float_rows"]]],
+            columns["integer_values"][shown[columns["integer_rows"]]].astype(np.float64),
+            columns["float_values"][shown[columns["float_rows"]]],
         ]
     )
-    codes = columns["text_codes"][snapshot.live[columns["text_rows"]]]
+    codes = columns["text_codes"][shown[columns["text_rows"]]]
     counts = np.bincount(codes, minlength=columns.distinct_texts)
     top = _top_values(columns, counts)
     if kind == "boolean":
-        flags = columns["boolean_values"][snapshot.live[columns["boolean_rows"]]]
+        flags = columns["boolean_values"][shown[columns["boolean_rows"]]]
         top = tuple(
             (text, number)
             for text, number in (("true", int(flags.sum())), ("false", int((flags == 0).sum())))
@@ -66,12 +85,16 @@ def _describe_field(snapshot: Snapshot, name: str) -> FieldInfo | None:
     )
 
 
-def _kind(columns: FieldColumns) -> FieldKind:
-    """Return what most values of the field are; texts in lists make it an array."""
+def _kind(columns: FieldColumns, shown: Array) -> FieldKind:
+    """Return what most of the shown values of the field are; texts in lists make it an array."""
+
+    def count(*names: str) -> int:
+        return sum(int(shown[columns[name]].sum()) for name in names)
+
     sizes: dict[FieldKind, int] = {
-        "array" if len(columns["list_rows"]) else "string": len(columns["text_rows"]),
-        "number": len(columns["integer_rows"]) + len(columns["float_rows"]),
-        "boolean": len(columns["boolean_rows"]),
+        "array" if count("list_rows") else "string": count("text_rows"),
+        "number": count("integer_rows", "float_rows"),
+        "boolean": count("boolean_rows"),
     }
     return max(sizes, key=lambda kind: sizes[kind])
 

@@ -14,6 +14,7 @@ from typing import Any
 import orjson
 
 from search_proxy.errors import InvalidDocument
+from search_proxy.filters.visibility import VISIBILITY, VISIBLE_TO, visibility_problem
 
 MAX_DOCUMENT_BYTES = 1_048_576
 """A product is a few kilobytes; a megabyte is a mistake of the feed, and would hold a search up."""
@@ -57,6 +58,7 @@ def prepare_document(document: Mapping[str, Any], position: int) -> PreparedDocu
     for key, value in document.items():
         if type(value) not in _CHECKED_AS_JSON or type(key) is not str or not key:
             _check(name, key, value, depth=1)
+    _check_visibility(name, document)
     try:
         body = orjson.dumps(dict(document))
     except orjson.JSONEncodeError as error:
@@ -70,6 +72,15 @@ def prepare_document(document: Mapping[str, Any], position: int) -> PreparedDocu
             name, largest, f"the document has {len(body)} bytes, more than {MAX_DOCUMENT_BYTES}"
         )
     return PreparedDocument(id=identifier, body=body)
+
+
+def _check_visibility(name: str, document: Mapping[str, Any]) -> None:
+    """Refuse what could not be read later: it would hide the document from everybody."""
+    if VISIBILITY in document:
+        raise InvalidDocument(name, VISIBILITY, f"is reserved; who may see it stands in {VISIBLE_TO!r}")
+    problem = visibility_problem(document[VISIBLE_TO]) if VISIBLE_TO in document else None
+    if problem is not None:
+        raise InvalidDocument(name, VISIBLE_TO, problem)
 
 
 def product_of(document: Mapping[str, Any]) -> str:

@@ -30,6 +30,7 @@ from search_proxy.filters import (
     parse_filter,
 )
 from search_proxy.filters.tree import Leaf, leaves, post_order
+from search_proxy.filters.visibility import VISIBILITY, VISIBLE_TO, without_open_visibility
 
 STANDARD_FIELDS = frozenset(
     {
@@ -44,6 +45,8 @@ STANDARD_FIELDS = frozenset(
         "productCollections",
         "category",
         "brand",
+        VISIBLE_TO,
+        VISIBILITY,
     }
 )
 """Fields that every index knows, whether or not a document has them yet."""
@@ -68,6 +71,8 @@ def passing(snapshot: Snapshot, *wanted: Filter | None) -> Passing:
     Raises:
         UnknownField: A filter names a field that the index does not have.
     """
+    if not snapshot.says_who_may_see:
+        wanted = tuple(map(without_open_visibility, wanted))
     given = [one for one in wanted if one is not None]
     if not given:
         return Passing(snapshot.live, snapshot.documents)

@@ -44,7 +44,7 @@ FIELD_OF: Mapping[str, str] = {
     "modelNumber": "model",
 }
 
-NOT_SEARCHED = frozenset({"_id", "parentProductId", "price", "currency", "variantImageUrl"})
+NOT_SEARCHED = frozenset({"_id", "parentProductId", "price", "currency", "variantImageUrl", "visibleTo"})
 
 _LONGEST_ATTRIBUTE = 300
 """Longer values are prose; they count as description."""

@@ -72,6 +72,7 @@ def search_snapshot(
         processing_time_ms=(time.perf_counter() - started) * 1000,
         universe_size=universe.count,
         lanes=ranking.lanes,
+        generation=snapshot.manifest.generation,
     )
 
 
@@ -138,7 +139,7 @@ def _hits(
     ranking: Ranking,
 ) -> tuple[Hit, ...]:
     wanted = request.attributes_to_retrieve
-    attributes = DEFAULT_ATTRIBUTES if wanted is None else wanted
+    attributes = (*(DEFAULT_ATTRIBUTES if wanted is None else wanted), *request.forced_attributes)
     hits = []
     for row, score in zip(page.tolist(), scores, strict=True):
         document = snapshot.document(row)

@@ -25,12 +25,18 @@ from search_proxy.engine.remembered import Remembered
 from search_proxy.engine.segment import Segment
 from search_proxy.engine.synonyms import parse_synonyms, read_synonyms
 from search_proxy.engine.text_index import TextIndex
+from search_proxy.engine.visible_columns import visible_columns
+from search_proxy.filters.visibility import VISIBILITY, VISIBLE_TO, is_visibility_field
+from search_proxy.models import IndexDescription
 
 SEGMENTS = "segments"
 
 _OPEN_ATTEMPTS = 50
 _REMEMBERED_BYTES = 32_000_000
 """Of evaluated filters, per open index: the last thirty of a million products, hundreds of a small shop."""
+
+_REMEMBERED_DESCRIPTIONS = 64
+"""Of what different shoppers may see; each holds the commonest values of every field, some 100 KB."""
 
 _T = TypeVar("_T")
 
@@ -68,6 +74,7 @@ class Snapshot:
         self.text = TextIndex(parts, self.size, TextAnalysis(manifest.language))
         self.synonyms = parse_synonyms(read_synonyms(folder), self.text.analysis)
         self.passing: Remembered[Passing] = Remembered(_REMEMBERED_BYTES, Passing.memory)
+        self.descriptions: Remembered[IndexDescription] = Remembered(_REMEMBERED_DESCRIPTIONS, lambda _: 1)
         self._postings: dict[str, FieldPostings | None] = {}
         self._derived: dict[object, Any] = {}
 
@@ -108,6 +115,8 @@ class Snapshot:
 
     def postings(self, field: str) -> FieldPostings | None:
         """Return who has which value of `field`, or None where no document has it."""
+        if field == VISIBILITY:
+            return self._visibility
         if field not in self._postings:
             parts = [
                 (int(base), columns)
@@ -116,6 +125,17 @@ class Snapshot:
             ]
             self._postings[field] = FieldPostings(join_columns(parts)) if parts else None
         return self._postings[field]
+
+    @cached_property
+    def says_who_may_see(self) -> bool:
+        """Return whether a document keeps itself from somebody, or did until its segment was rewritten."""
+        return any(map(is_visibility_field, self.field_names))
+
+    @cached_property
+    def _visibility(self) -> FieldPostings:
+        below = (name for name in self.field_names if name != VISIBLE_TO and is_visibility_field(name))
+        columns = visible_columns(self.columns(VISIBLE_TO), map(self.columns, below), self.size)
+        return FieldPostings(columns)
 
     @cached_property
     def products(self) -> Array:

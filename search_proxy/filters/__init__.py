@@ -17,6 +17,7 @@ from search_proxy.filters.tree import (
     TermFilter,
     leaves,
 )
+from search_proxy.filters.visibility import visibility_filter
 
 __all__ = [
     "AndFilter",
@@ -35,4 +36,5 @@ __all__ = [
     "matches",
     "merge_filters",
     "parse_filter",
+    "visibility_filter",
 ]

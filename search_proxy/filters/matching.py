@@ -23,6 +23,7 @@ from search_proxy.filters.tree import (
     TermFilter,
     post_order,
 )
+from search_proxy.filters.visibility import VISIBILITY, visibility_of
 
 _WORD = re.compile(r"\w+")
 _BOOLEANS = {"true": True, "false": False}
@@ -81,7 +82,7 @@ def _leaf_matches(leaf: Leaf, document: Mapping[str, Any]) -> bool:
 
 
 def _stored_values(document: Mapping[str, Any], field: str) -> Iterator[Any]:
-    value = _lookup(document, field)
+    value = visibility_of(document) if field == VISIBILITY else _lookup(document, field)
     if isinstance(value, list | tuple):
         yield from value
     elif value is not None:
