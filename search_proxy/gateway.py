@@ -14,8 +14,8 @@ from typing import Any
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.middleware import Middleware
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from search_proxy.accounts.errors import AccountError
 from search_proxy.accounts.settings_schema import SettingsRefused
@@ -26,7 +26,7 @@ from search_proxy.gateway_admin import admin_routes
 from search_proxy.gateway_admin_prompts import prompt_routes
 from search_proxy.gateway_browse_routes import browse_routes
 from search_proxy.gateway_document_routes import document_routes
-from search_proxy.gateway_door import Door, ExtraPolicy
+from search_proxy.gateway_door import FAILED, Door, ExtraPolicy
 from search_proxy.gateway_errors import Refusal, account_refusal, error_body, json_response, refusal_of
 from search_proxy.gateway_openapi import document_forwarded_routes
 from search_proxy.gateway_routes import health_routes, product_routes
@@ -52,11 +52,10 @@ def create_gateway(
         async with open_edge() as edge:
             yield {"edge": edge}
 
-    app = FastAPI(
+    app = _Gateway(
         title="aisle",
         summary="Agentic commerce search",
         lifespan=lifespan,
-        middleware=[Middleware(Door, policies=tuple(extra_policies))],
         openapi_url="/api/v1/openapi.json",
         docs_url=None,
         redoc_url=None,
@@ -64,6 +63,7 @@ def create_gateway(
         strict_content_type=False,
         telemetry={"operation_spans": False},
     )
+    app.door = Door(app.enter, policies=tuple(extra_policies))
     for routes in (product_routes, browse_routes, document_routes):
         app.include_router(routes())
     app.include_router(admin_routes())
@@ -79,7 +79,24 @@ def create_gateway(
     app.add_exception_handler(FilterSyntaxError, _answer_filter_error)
     app.add_exception_handler(RequestValidationError, _answer_invalid)
     app.add_exception_handler(HTTPException, _answer_http)
+    app.add_exception_handler(Exception, _answer_failure)
     return app
+
+
+class _Gateway(FastAPI):
+    """The routes behind the door: what it refuses or hands on never enters the framework's layers."""
+
+    door: Door
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            await self.door(scope, receive, send)
+        else:
+            await self.enter(scope, receive, send)
+
+    async def enter(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer by a route what the door lets in."""
+        await super().__call__(scope, receive, send)
 
 
 async def _answer_refusal(_: Request, error: Exception) -> Response:
@@ -117,6 +134,11 @@ async def _answer_http(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     body = error_body(error.status_code, _http_message(error))
     return json_response(body, error.status_code, error.headers)
+
+
+async def _answer_failure(_: Request, __: Exception) -> Response:
+    # The framework raises the error again behind this answer, and the door logs it.
+    return Refusal(500, FAILED).response()
 
 
 def _http_message(error: HTTPException) -> str:

@@ -27,6 +27,8 @@ logger = logging.getLogger(__name__)
 ExtraPolicy = Callable[[str], PathPolicy | None]
 """Gives the rules of a path outside `/api/`, so that another face passes the same door."""
 
+FAILED = "the request could not be answered"
+
 _LONGEST_HEADERS = 32 * 1024
 _LONGEST_QUERY = 128 * 1024
 """A base64 payload of 64 KiB and its name fit."""
@@ -39,7 +41,7 @@ _PATH_KEYS = ("root_path", "path", "raw_path", "query_string")
 
 
 class Door:
-    """ASGI middleware around the gateway's routes."""
+    """ASGI middleware around the gateway's application, framework and all."""
 
     def __init__(self, app: Any, policies: Sequence[ExtraPolicy] = ()) -> None:
         self._app = app
@@ -62,7 +64,7 @@ class Door:
             logger.exception(
                 "request_failed", extra={"request_id": exchange.request_id, "path": scope["path"]}
             )
-            await exchange.refuse(Refusal(500, "the request could not be answered"))
+            await exchange.refuse(Refusal(500, FAILED))
 
     async def _pass(self, scope: Any, receive: Receive, exchange: Exchange) -> None:
         policy = self._policy(scope["path"])

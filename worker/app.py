@@ -22,6 +22,7 @@ from search_proxy.pages.routes import page_router
 from worker import conversation_routes, converse_routes, reviews_routes
 from worker.answer_routes import answer_routes
 from worker.errors import WorkerError
+from worker.front import WorkerFront
 from worker.headless import AnswerPreviewer
 from worker.observe.completed import search_completed
 from worker.readiness import readiness
@@ -46,7 +47,7 @@ class InProcessAgenticBinding:
 
 def create_worker() -> FastAPI:
     """Return the worker's own application; `app.state.services` is set before its first request."""
-    app = FastAPI(title="aisle worker", openapi_url=None, docs_url=None, redoc_url=None)
+    app = WorkerFront(title="aisle worker", openapi_url=None, docs_url=None, redoc_url=None)
     others = (converse_routes, conversation_routes, reviews_routes)
     for each in (router, *(module.router for module in others)):
         # As routes of its own: FastAPI walks through the tree of an included router for every request.

@@ -1,4 +1,4 @@
-"""The worker's HTTP routes: agentic search, and the runs behind it.
+"""The worker's HTTP routes of runs, and what all of its routes share.
 
 Who asks is settled: the gateway has put `caller` and `settings` into the request's trusted state.
 """
@@ -13,22 +13,12 @@ from starlette.responses import Response
 
 from search_proxy.accounts.settings_schema import SettingsSnapshot
 from search_proxy.caller import Caller
-from worker.agentic_search import AgenticSearch
-from worker.aggregate import aggregate
-from worker.converse_memory import check_conversation
-from worker.converse_search import ConversingSearch
-from worker.errors import InvalidRequest, NotFound, PayloadTooLarge, ShuttingDown
-from worker.payload import MAX_PAYLOAD_BYTES, AgenticPayload, read_json, read_query_parameters
-from worker.replies import json_response
-from worker.request import AgenticRequest, build_request
+from worker.errors import InvalidRequest, NotFound, PayloadTooLarge
 from worker.run import Run
 from worker.services import Services
 from worker.sse import RunStream
 
 router = APIRouter(prefix="/api/v1/indexes/{index}")
-
-MAX_BODY_BYTES = 2 * MAX_PAYLOAD_BYTES
-"""A JSON body that wraps base64 is a third larger than what it holds."""
 
 
 # These are coroutines because FastAPI sends plain functions through a thread, at more than an answer costs.
@@ -52,34 +42,6 @@ async def settings_of(request: Request) -> SettingsSnapshot:
 
 _Services = Annotated[Services, Depends(services_of)]
 _Caller = Annotated[Caller, Depends(caller_of)]
-_Settings = Annotated[SettingsSnapshot, Depends(settings_of)]
-
-
-@router.get("/agentic-search")
-@router.get("/agentic-search/stream")
-async def get_agentic_search(
-    index: str, request: Request, services: _Services, caller: _Caller, settings: _Settings
-) -> Response:
-    """Stream an agentic search; with `Last-Event-ID`, go on with the run that the id names, or answer 204."""
-    last_event_id = request.headers.get("last-event-id")
-    if last_event_id:
-        return resume_run(services, caller, index, last_event_id)
-    payload = read_query_parameters(query_parameters(request))
-    return _stream(services, await _build(services, caller, index, payload, settings))
-
-
-@router.post("/agentic-search")
-async def post_agentic_search(
-    index: str, request: Request, services: _Services, caller: _Caller, settings: _Settings
-) -> Response:
-    """Answer an agentic search as one JSON object, or streamed for `Accept: text/event-stream`."""
-    payload = read_json(await read_body(request, MAX_BODY_BYTES))
-    agentic = await _build(services, caller, index, payload, settings)
-    if "text/event-stream" in request.headers.get("accept", ""):
-        return _stream(services, agentic)
-    run = _start(services, agentic)
-    answer = await aggregate(run, services.runs, request.receive)
-    return json_response(answer, headers={"x-aisle-run-id": run.id})
 
 
 @router.get("/runs/{run_id}")
@@ -98,28 +60,6 @@ async def delete_run(index: str, run_id: str, services: _Services, caller: _Call
         raise NotFound(f"run {run_id!r} does not exist")
     run.stop("stopped")
     return Response(status_code=204)
-
-
-async def _build(
-    services: Services, caller: Caller, index: str, payload: AgenticPayload, settings: SettingsSnapshot
-) -> AgenticRequest:
-    if services.runs.draining:
-        raise ShuttingDown("the server is restarting; please ask again")
-    description = await services.search.describe_index(caller, index)
-    if payload.converses:
-        await check_conversation(services.conversations, caller.account_id, payload.conversation_id)
-    return build_request(caller, index, payload, settings, description)
-
-
-def _start(services: Services, agentic: AgenticRequest) -> Run:
-    run = Run(account_id=agentic.caller.account_id, index=agentic.index)
-    flow = ConversingSearch if agentic.converses else AgenticSearch
-    services.runs.start(run, flow(services, agentic, run))
-    return run
-
-
-def _stream(services: Services, agentic: AgenticRequest) -> Response:
-    return stream_run(services, _start(services, agentic), after=0)
 
 
 def resume_run(services: Services, caller: Caller, index: str, last_event_id: str) -> Response:
