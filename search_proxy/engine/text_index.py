@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 
 import numpy as np
 
@@ -46,7 +46,7 @@ class TextIndex:
         self.analysis = analysis
         self.size = size
         self._parts = [(base, part.lexicon, part) for base, part in parts]
-        self._segments_of = lru_cache(maxsize=20_000)(self._segments_having)
+        self._segments_of = lru_cache(maxsize=20_000)(partial(_segments_having, self._parts))
         self.vocabulary = Vocabulary([lexicon for _, lexicon, _ in self._parts])
         self._scored: Remembered[Scored] = Remembered(
             _REMEMBERED_BYTES, lambda one: one.rows.nbytes + one.scores.nbytes
@@ -143,12 +143,13 @@ class TextIndex:
             found.append(np.repeat(owners, counts)[kept] << 16 | positions[kept])
         return np.concatenate(found)
 
-    def _segments_having(self, term: str) -> list[tuple[int, Lexicon, TextColumns, int]]:
-        """Return the segments that have `term`, and its number there."""
-        numbers = ((base, lexicon, part, lexicon.find(term)) for base, lexicon, part in self._parts)
-        return [
-            (base, lexicon, part, number) for base, lexicon, part, number in numbers if number is not None
-        ]
+
+def _segments_having(
+    parts: Sequence[tuple[int, Lexicon, TextColumns]], term: str
+) -> list[tuple[int, Lexicon, TextColumns, int]]:
+    """Return the segments that have `term`, and its number there."""
+    numbers = ((base, lexicon, part, lexicon.find(term)) for base, lexicon, part in parts)
+    return [(base, lexicon, part, number) for base, lexicon, part, number in numbers if number is not None]
 
 
 def _best_field(rows: Array, impacts: Array) -> Scored:

@@ -37,7 +37,6 @@ GATHER_ROWS = 40_000
 BLOCK_ROWS = 8_192
 """Rows of one block of the copy in memory: its results stay in a near cache, and making one takes 7 ms."""
 
-
 _COPIES_PER_FORGETTING = 32
 
 
@@ -60,14 +59,15 @@ class VectorFile:
         check_model(folder, embedder)
         if self.length:
             with (self._folder / _MATRIX).open("rb") as file:
-                self._mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-            numbers = np.frombuffer(self._mapped, np.float32, self.length * embedder.dimension)
+                mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            numbers = np.frombuffer(mapped, np.float32, self.length * embedder.dimension)
             self.matrix: Array = numbers.reshape(self.length, embedder.dimension)
             hashes = np.fromfile(self._folder / _HASHES, "<u8", self.length)
         else:
             self.matrix = np.empty((0, embedder.dimension), np.float32)
+            mapped = None
             hashes = np.empty(0, "<u8")
-        self._copied = 0
+        self._pages = _Pages(mapped)
         self.created = _created(self._folder)
         is_same = before is not None and before.created is not None and before.created == self.created
         self._blocks: list[Array] = before.full_blocks(self.length) if before is not None and is_same else []
@@ -75,7 +75,7 @@ class VectorFile:
         if is_same and before is not None and before.clusters is not None and self.clusters is not None:
             self.clusters.take_over(before.clusters)
         if self.clusters is not None:
-            self.clusters.on_copied = self._forget_pages
+            self.clusters.on_copied = self._pages.forget
         self._order = np.argsort(hashes, kind="stable")
         self._sorted = hashes[self._order]
 
@@ -117,22 +117,30 @@ class VectorFile:
             return self._blocks[:]
         return self._blocks[: min(length, self.length) // BLOCK_ROWS]
 
-    def _forget_pages(self) -> None:
-        """Leave the file's pages, now copied, to the system's cache; who needs one reads it again."""
-        self._copied += 1
-        if self._copied % _COPIES_PER_FORGETTING == 0:
-            self._mapped.madvise(mmap.MADV_DONTNEED)
-
     def _block(self, number: int) -> Array:
         """Return one block, column by column; searches that make the same at once make equal ones."""
         if number >= len(self._blocks):
             start = number * BLOCK_ROWS
             made = np.ascontiguousarray(self.matrix[start : start + BLOCK_ROWS].T)
-            self._forget_pages()
+            self._pages.forget()
             if number == len(self._blocks):
                 self._blocks.append(made)
             return made
         return self._blocks[number]
+
+
+class _Pages:
+    """The file's pages in this process's memory."""
+
+    def __init__(self, mapped: mmap.mmap | None) -> None:
+        self._mapped = mapped
+        self._copied = 0
+
+    def forget(self) -> None:
+        """Leave pages that were copied to the system's cache, now and then; who needs one reads it again."""
+        self._copied += 1
+        if self._mapped is not None and self._copied % _COPIES_PER_FORGETTING == 0:
+            self._mapped.madvise(mmap.MADV_DONTNEED)
 
 
 def _created(vectors: Path) -> str | None:

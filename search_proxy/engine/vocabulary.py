@@ -7,7 +7,7 @@ are left are compared letter by letter.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -29,7 +29,8 @@ class Vocabulary:
 
     def __init__(self, lexicons: Sequence[Lexicon]) -> None:
         self._lexicons = [lexicon for lexicon in lexicons if len(lexicon)]
-        self.frequency = lru_cache(maxsize=20_000)(self._frequency)
+        # A cache around a method would keep this, and with it a generation that is gone, from being freed.
+        self.frequency = lru_cache(maxsize=20_000)(partial(_frequency, self._lexicons))
 
     def starting_with(self, prefix: str, limit: int) -> list[str]:
         """Return the commonest terms that start with `prefix`."""
@@ -73,12 +74,6 @@ class Vocabulary:
             found.update(lexicon[number] for number in numbers.tolist())
         return found
 
-    def _frequency(self, term: str) -> int:
-        """Return in how many documents a term occurs, in the field that has it most."""
-        numbers = ((lexicon, lexicon.find(term)) for lexicon in self._lexicons)
-        counts = [lexicon.frequencies[number] for lexicon, number in numbers if number is not None]
-        return int(np.sum(counts, axis=0).max()) if counts else 0
-
 
 def edit_distance(left: str, right: str, limit: int) -> int:
     """Return the optimal string alignment distance, or `limit + 1` as soon as it is larger."""
@@ -97,3 +92,10 @@ def edit_distance(left: str, right: str, limit: int) -> int:
             return limit + 1
         before_last, last = last, row
     return min(last[-1], limit + 1)
+
+
+def _frequency(lexicons: Sequence[Lexicon], term: str) -> int:
+    """Return in how many documents a term occurs, in the field that has it most."""
+    numbers = ((lexicon, lexicon.find(term)) for lexicon in lexicons)
+    counts = [lexicon.frequencies[number] for lexicon, number in numbers if number is not None]
+    return int(np.sum(counts, axis=0).max()) if counts else 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +13,12 @@ import pytest
 from search_proxy.engine.catalog_writer import add_documents
 from search_proxy.engine.columns import Array
 from search_proxy.engine.fusion import Fusion
+from search_proxy.engine.searching import search_snapshot
 from search_proxy.engine.snapshot import Snapshot, open_snapshot
 from search_proxy.engine.vector_clusters import group_vectors, read_clusters
 from search_proxy.engine.vector_lane import VectorLane
 from search_proxy.engine.vectors import VectorFile, appending
+from search_proxy.models import SearchRequest
 from tests.search_proxy.engine.word_embedder import WordEmbedder
 
 _ROWS = 3_000
@@ -113,6 +117,23 @@ def test_a_filter_that_keeps_little_is_compared_row_by_row(grouped: tuple[Path, 
     nothing = np.empty(0, np.int64)
     rows, _ = lane.near(snapshot, expected[7], mask, nothing, nothing)
     assert rows.tolist() == np.flatnonzero(mask).tolist()
+
+
+def test_a_generation_that_nobody_holds_is_freed_at_once(grouped: tuple[Path, Array]) -> None:
+    """Its text, vectors and maps hang in no cycle, which a large process would collect late or never."""
+    folder, expected = grouped
+    _, snapshot = open_snapshot(folder)
+    lane = VectorLane(_Places(), Fusion(depth=5, min_similarity=-1.0))
+    lane.near(snapshot, expected[7], snapshot.live, np.empty(0, np.int64), np.empty(0, np.int64))
+    search_snapshot(snapshot, SearchRequest(index="index", q="lamp 30"), None)
+    opened = VectorFile(folder, _Places())
+    held = [weakref.ref(one) for one in (snapshot.text, snapshot.text.vocabulary, opened)]
+    gc.disable()
+    try:
+        del snapshot, opened
+        assert [one() for one in held] == [None, None, None]
+    finally:
+        gc.enable()
 
 
 def test_groups_are_made_when_they_are_due(tmp_path: Path) -> None:
