@@ -16,6 +16,8 @@ from worker.image_fetching import ImageFetcher
 from worker.images import ImageReader
 from worker.model_parts import open_model_parts
 from worker.observe.observers import Observers, write_log_line
+from worker.observe.peers import open_peers
+from worker.observe.worker_place import ALONE, WorkerPlace
 from worker.planning.catalog_planner import CatalogPlanner
 from worker.reviews import Reviews
 from worker.reviews_store import open_review_store
@@ -25,8 +27,11 @@ from worker.settings import Settings
 
 
 @asynccontextmanager
-async def open_services(settings: Settings) -> AsyncIterator[Services]:
-    """Open every part that `settings` asks for; on leaving, close them in reverse order."""
+async def open_services(settings: Settings, place: WorkerPlace = ALONE) -> AsyncIterator[Services]:
+    """Open every part that `settings` asks for; on leaving, close them in reverse order.
+
+    `place` says which of a server's worker processes this one is.
+    """
     async with AsyncExitStack() as stack:
         office = await stack.enter_async_context(
             open_account_office(settings.data_dir, dynamodb=settings.accounts_place(), demo=settings.demo)
@@ -47,6 +52,7 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
                 grace_seconds=settings.run_grace_seconds, retention_seconds=settings.run_retention_seconds
             )
         )
+        peers = await stack.enter_async_context(open_peers(place))
         observers = Observers()
         observers.add("log", write_log_line)
         yield Services(
@@ -73,4 +79,5 @@ async def open_services(settings: Settings) -> AsyncIterator[Services]:
             runs=runs,
             wait_until=background,
             observers=observers,
+            peers=peers,
         )

@@ -20,6 +20,7 @@ from worker.llm.breaker import CircuitBreaker
 from worker.llm.language_model import LanguageModel
 from worker.llm.token_budget import TokenBudget
 from worker.observe.observers import Observers
+from worker.observe.peers import Peers
 from worker.planning.catalog_decision import Decision
 from worker.planning.catalog_vocabulary import Vocabulary
 from worker.planning.plan import PlanRequest
@@ -84,3 +85,4 @@ class Services:
     runs: RunRegistry
     wait_until: WaitUntil
     observers: Observers
+    peers: Peers
