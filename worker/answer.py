@@ -41,6 +41,7 @@ class Answer:
     outcome: Outcome = Outcome.ERROR
     error: str | None = None
 
+    tool_calls: list[Mapping[str, Any]] | None = None
     def tokens(self) -> dict[str, int]:
         """Return what both model calls used, together."""
         planned = self.plan_report.usage if self.plan_report else TokenUsage()
@@ -70,6 +71,7 @@ class Answer:
         }
 
     def _conversation(self) -> dict[str, Any]:
+            **({} if self.tool_calls is None else {"tools": self.tool_calls}),
         if self.conversation_id is None:
             return {}
         return {"conversationId": self.conversation_id, "turn": self.turn}

@@ -29,7 +29,7 @@ from worker.readiness import readiness
 from worker.replies import http_error_response, search_error_response, worker_error_response
 from worker.routes import router
 from worker.services import Services
-from worker.tool_parts import open_toolbox, product_version
+from worker.tool_parts import product_version
 
 OpenServices = Callable[[], AbstractAsyncContextManager[Services]]
 
@@ -82,8 +82,7 @@ def create_app(open_services: OpenServices) -> FastAPI:
     async def open_edge() -> AsyncIterator[EdgeServices]:
         async with (
             open_services() as services,
-            open_toolbox(services) as toolbox,
-            mcp.opened(toolbox, lambda caller: services.backend.list_indexes(caller.account_id)),
+            mcp.opened(services.toolbox, lambda caller: services.backend.list_indexes(caller.account_id)),
             _embedding_behind(services) as embedding,
         ):
             worker.state.services = services

@@ -25,6 +25,7 @@ from worker.run_registry import open_run_registry
 from worker.services import Services
 from worker.settings import Settings
 
+from worker.tool_parts import open_toolbox
 
 @asynccontextmanager
 async def open_services(settings: Settings, place: WorkerPlace = ALONE) -> AsyncIterator[Services]:
@@ -42,6 +43,9 @@ async def open_services(settings: Settings, place: WorkerPlace = ALONE) -> Async
         catalog_planner = CatalogPlanner(search)
         parts = await stack.enter_async_context(open_model_parts(settings, search, catalog_planner))
         cache = await stack.enter_async_context(open_cache(settings.cache_config()))
+        toolbox = await stack.enter_async_context(
+            open_toolbox(search, office.directory, settings, parts.model)
+        )
         conversations = await stack.enter_async_context(open_conversations(settings.conversation_config()))
         review_store = await stack.enter_async_context(open_review_store(settings.data_dir))
         background = await stack.enter_async_context(open_background(settings.shutdown_grace_seconds / 2))
@@ -76,6 +80,8 @@ async def open_services(settings: Settings, place: WorkerPlace = ALONE) -> Async
             suggestions=parts.suggestions,
             images=ImageReader(fetcher=ImageFetcher(settings.image_host_list())),
             cache=cache,
+            toolbox=toolbox,
+            tool_models=parts.tool_models,
             runs=runs,
             wait_until=background,
             observers=observers,

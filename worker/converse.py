@@ -30,6 +30,7 @@ from worker.product_context import ProductContext, fetch_product_context
 from worker.run import Outcome, Run
 from worker.services import Services
 from worker.timing import Stage
+from worker.tool_loop_turn import answer_by_tools
 
 _COMMIT_SECONDS = 15.0
 """Longer than a commit waits for the turns before it; storage has shorter bounds of its own."""
@@ -96,7 +97,8 @@ class Converse:
         self._thread = lambda: memory.thread
         if self._services.model is not None:
             self._thread = turn.thread_after_plan
-            if await answer_by_model(turn):
+            has_tools = turn.request.agentic.settings.agentic_config.tools.enabled
+            if await (answer_by_tools if has_tools else answer_by_model)(turn):
                 return
         self._thread = lambda: memory.thread
         thread = await answer_by_rules(turn)

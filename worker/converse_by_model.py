@@ -37,8 +37,8 @@ _SHOWN_BEFORE = 12
 async def answer_by_model(turn: ConverseTurn) -> bool:
     """Plan, search and speak; return False where nothing came that could be shown or said."""
     answer, stream = turn.answer, turn.stream
-    spoken_of = await _spoken_of(turn)
-    context = await _context(turn, spoken_of)
+    known = await spoken_of(turn)
+    context = await _context(turn, known)
     async with asyncio.TaskGroup() as searches:
         stream.searching_in(searches)
         try:
@@ -57,7 +57,7 @@ async def answer_by_model(turn: ConverseTurn) -> bool:
     answer.source = PlanSource.LLM
     if turn.decision.kind == "show" and not turn.context.ids.issuperset(turn.decision.product_ids):
         await show_products(turn, turn.decision)
-    stream.say(_said(turn, spoken_of, text))
+    stream.say(_said(turn, known, text))
     stream.offer(answer.complements)
     return True
 
@@ -72,7 +72,7 @@ def _asked(turn: ConverseTurn, context: str) -> PlanRequest:
     return replace(asked, history=turn.history, context=context, images=turn.request.images)
 
 
-async def _spoken_of(turn: ConverseTurn) -> ProductContext:
+async def spoken_of(turn: ConverseTurn) -> ProductContext:
     """Return the products of the page, and those that the sentence or the last turn pointed at."""
     focus = turn.decision.state.focus or turn.thread.focus
     pointed = (*turn.decision.product_ids, *([focus.id] if focus else []))
@@ -97,10 +97,16 @@ async def _spoken_of(turn: ConverseTurn) -> ProductContext:
     return replace(turn.context, documents=documents, text="\n".join([turn.context.text, found.text]).strip())
 
 
-async def _context(turn: ConverseTurn, spoken_of: ProductContext) -> str:
-    parts = [spoken_of.text]
+def product_parts(turn: ConverseTurn, known: ProductContext) -> list[str]:
+    """Return what the model is told of the products that the talk is about, each part fenced."""
+    parts = [known.text]
     if turn.thread.shown:
         parts.append(fenced("shown_before", "\n".join(_shown_lines(turn.thread.shown[:_SHOWN_BEFORE]))))
+    return [part for part in parts if part]
+
+
+async def _context(turn: ConverseTurn, known: ProductContext) -> str:
+    parts = product_parts(turn, known)
     if has_passive_context(turn.request.agentic.settings.agentic_config):
         parts.append(await _top_hits(turn))
     return "\n".join(part for part in parts if part)
@@ -124,12 +130,12 @@ async def _top_hits(turn: ConverseTurn) -> str:
     return text.replace("<products>", "<top_hits>").replace("</products>", "</top_hits>")
 
 
-def _said(turn: ConverseTurn, spoken_of: ProductContext, text: str) -> str:
+def _said(turn: ConverseTurn, about: ProductContext, text: str) -> str:
     """Return the model's text as it may be shown, or the rules' where it would not be true."""
     sent = turn.sent_hits()
     if turn.answer.expansions and not sent:
-        return rules_summary(_found(turn))
-    known = [*sent, *spoken_of.documents]
+        return rules_summary(found_categories(turn))
+    known = [*sent, *about.documents]
     prices = [hit_price(hit) for hit in known] + [product.price for product in turn.thread.shown]
     asked = " ".join([turn.request.agentic.query, *(past.query for past in turn.history)])
     grounded = GroundedText(
@@ -138,10 +144,11 @@ def _said(turn: ConverseTurn, spoken_of: ProductContext, text: str) -> str:
     )
     said = (grounded.feed(text) + grounded.close()).strip()
     turn.answer.warnings += grounded.warnings
-    return said or rules_summary(_found(turn))
+    return said or rules_summary(found_categories(turn))
 
 
-def _found(turn: ConverseTurn) -> SummaryRequest:
+def found_categories(turn: ConverseTurn) -> SummaryRequest:
+    """Return what was found in this turn, as the rules write a summary of it."""
     found = [item for item in turn.answer.categories if item.error is None]
     return SummaryRequest(
         query=turn.request.agentic.query,

@@ -60,6 +60,10 @@ class ConverseStream:
             self.answer.complements = list(options)
             self._run.emit(EventName.MESSAGE, {"queryComplements": list(options)})
 
+    def progress(self, status: str, tool: str | None = None) -> None:
+        """Send what is being done while the model searches by tools."""
+        self._run.emit(EventName.MESSAGE, {"status": status} | ({} if tool is None else {"tool": tool}))
+
     def fail(self, code: str, message: str, stage: str) -> None:
         """Send a failure that ends its stage and not the turn."""
         failure = {"code": code, "message": message, "stage": stage, "retryable": True}
@@ -105,7 +109,7 @@ class ConverseStream:
             except (SearchError, TimeoutError) as error:
                 found = replace(found, error=search_failure(error))
         found = replace(found, milliseconds=round((time.perf_counter() - began) * 1000, 2))
-        self._show(found)
+        self.show(found)
         return found
 
     def _fire(self, expansion: QueryExpansion) -> None:
@@ -128,9 +132,10 @@ class ConverseStream:
                 agentic.description.only(agentic.settings.agentic_config.filter_facets.fields),
                 timeout_seconds=self._services.settings.search_timeout_seconds,
             )
-        self._show(found)
+        self.show(found)
 
-    def _show(self, found: CategoryHits) -> None:
+    def show(self, found: CategoryHits) -> None:
+        """Send a category that has been searched."""
         self.answer.categories.append(found)
         shown = replace(found, hits=self._request.shown(found.hits))
         self._run.emit(EventName.CATEGORY_HITS, {"categoryHits": [shown.to_wire()]})

@@ -21,6 +21,7 @@ from worker.planning.fallback_planner import GuardedModel, ResilientPlanner
 from worker.planning.model_planner import ModelPlanner, ModelPlannerConfig
 from worker.planning.planner import Planner
 from worker.settings import Settings
+from worker.tool_loop_model import ToolModels
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +35,7 @@ class ModelParts:
     planner: Planner
     converse_planner: Planner
     suggestions: SuggestionWriter | None
+    tool_models: ToolModels | None
     breakers: dict[str, CircuitBreaker]
     budget: TokenBudget
 
@@ -68,8 +70,16 @@ async def open_model_parts(
                 models, catalog_planner, budget=budget, total_seconds=total, enough_expansions=0
             )
 
-        suggestions = None
+        suggestions = tool_models = None
         if model is not None:
+            tool_models = ToolModels(
+                model,
+                chain=settings.model_chain(),
+                deadlines=converse.deadlines,
+                budget=budget,
+                breakers=breakers,
+                new_breaker=lambda: CircuitBreaker(time.monotonic),
+            )
             suggestions = SuggestionWriter(
                 model,
                 default_model=settings.suggestions_model,
@@ -83,6 +93,7 @@ async def open_model_parts(
             planner=AccountPlanner(chained, settings.model_chain()),
             converse_planner=AccountPlanner(conversing, settings.model_chain()),
             suggestions=suggestions,
+            tool_models=tool_models,
             breakers=breakers,
             budget=budget,
         )

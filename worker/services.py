@@ -14,6 +14,7 @@ from search_proxy.backend import CatalogWriter, SearchBackend
 from search_proxy.binding import SearchBinding
 from search_proxy.embedding.background import EmbeddingEngine
 from search_proxy.embedding.opening import OpenedEmbedder
+from search_proxy.tools.toolbox import Toolbox
 from worker.chat_suggestions_model import SuggestionWriter
 from worker.images import ImageReader
 from worker.llm.breaker import CircuitBreaker
@@ -29,6 +30,7 @@ from worker.reviews import Reviews
 from worker.run_registry import RunRegistry
 from worker.settings import Settings
 
+from worker.tool_loop_model import ToolModels
 
 class WaitUntil(Protocol):
     """Keeps work going after the response; drained on shutdown within a bound."""
@@ -81,6 +83,8 @@ class Services:
     reviews: Reviews
     suggestions: SuggestionWriter | None
     images: ImageReader
+    toolbox: Toolbox
+    tool_models: ToolModels | None
     cache: QueryCache
     runs: RunRegistry
     wait_until: WaitUntil

@@ -13,7 +13,7 @@ import sys
 
 from worker.bootstrap import open_services
 from worker.settings import Settings
-from worker.tool_parts import open_toolbox, product_version
+from worker.tool_parts import product_version
 
 DEFAULT_GRPC_PORT = 8788
 
@@ -41,8 +41,8 @@ def _mcp(args: argparse.Namespace, settings: Settings) -> int:
     serve_stdio = importlib.import_module("search_proxy.mcp.stdio_face").serve_stdio
 
     async def run() -> None:
-        async with open_services(settings) as services, open_toolbox(services) as toolbox:
-            await serve_stdio(toolbox, args.account, tuple(args.indexes), product_version())
+        async with open_services(settings) as services:
+            await serve_stdio(services.toolbox, args.account, tuple(args.indexes), product_version())
 
     asyncio.run(run())
     return 0
@@ -58,9 +58,9 @@ def _grpc(args: argparse.Namespace, settings: Settings) -> int:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, stopped.set)
-        async with open_services(settings) as services, open_toolbox(services) as toolbox:
+        async with open_services(settings) as services:
             desk = desk_of(accounts=services.accounts, index=args.index, demo=args.demo or settings.demo)
-            async with serve_grpc(toolbox, desk, host=settings.host, port=port) as running:
+            async with serve_grpc(services.toolbox, desk, host=settings.host, port=port) as running:
                 sys.stdout.write(f"aisle grpc is at {settings.host}:{running.port}\n")
                 sys.stdout.flush()
                 await stopped.wait()

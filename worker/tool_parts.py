@@ -7,9 +7,12 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from importlib.metadata import version
 
+from search_proxy.accounts.settings_schema import SettingsReader
+from search_proxy.binding import SearchBinding
 from search_proxy.tools.toolbox import Toolbox
 from search_proxy.web.opening import open_web_tier
-from worker.services import Services
+from worker.llm.language_model import LanguageModel
+from worker.settings import Settings
 from worker.tool_paraphraser import ModelParaphraser
 
 PRODUCT = "aisle"
@@ -21,10 +24,11 @@ def product_version() -> str:
 
 
 @asynccontextmanager
-async def open_toolbox(services: Services) -> AsyncIterator[Toolbox]:
-    """Yield the tools over the services' search; leaving closes what they opened."""
-    settings = services.settings
-    paraphraser = None if services.model is None else ModelParaphraser(services.model, settings.model)
+async def open_toolbox(
+    search: SearchBinding, accounts: SettingsReader, settings: Settings, model: LanguageModel | None
+) -> AsyncIterator[Toolbox]:
+    """Yield the tools over a search; leaving closes what they opened."""
+    paraphraser = None if model is None else ModelParaphraser(model, settings.model)
     async with open_web_tier(settings.web_search_keys()) as web:
         allowed = web if settings.fetch_pages else replace(web, fetcher=None)
-        yield Toolbox(services.search, services.accounts, web=allowed, paraphraser=paraphraser)
+        yield Toolbox(search, accounts, web=allowed, paraphraser=paraphraser)
