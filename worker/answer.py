@@ -67,11 +67,11 @@ class Answer:
             "timings": self.timings.milliseconds(),
             "tokens": self.tokens(),
             "warnings": self.all_warnings(),
+            **({} if self.tool_calls is None else {"tools": self.tool_calls}),
             **self._conversation(),
         }
 
     def _conversation(self) -> dict[str, Any]:
-            **({} if self.tool_calls is None else {"tools": self.tool_calls}),
         if self.conversation_id is None:
             return {}
         return {"conversationId": self.conversation_id, "turn": self.turn}
