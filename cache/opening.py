@@ -117,7 +117,7 @@ async def open_cache(
             filters=filters,
             feed=feed,
             flights=flights,
-            values=EdgeValues(edge, edge_calls, counters),
+            values=EdgeValues(edge, edge_calls, counters, flights),
             entry_seconds=config.entry_seconds,
             clock=clock,
         )

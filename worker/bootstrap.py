@@ -12,6 +12,7 @@ from search_proxy.backends.embedded import open_embedded
 from search_proxy.embedding.opening import open_embedder
 from search_proxy.proxy import SearchProxy
 from worker.background import open_background
+from worker.document_cache import CachedDocuments
 from worker.image_fetching import ImageFetcher
 from worker.images import ImageReader
 from worker.model_parts import open_model_parts
@@ -39,10 +40,10 @@ async def open_services(settings: Settings, place: WorkerPlace = ALONE) -> Async
         )
         embedder = stack.enter_context(open_embedder(settings.embedding_config()))
         backend = await stack.enter_async_context(open_embedded(settings.data_dir, embedder.embedder))
-        search = SearchProxy(backend)
+        cache = await stack.enter_async_context(open_cache(settings.cache_config()))
+        search = CachedDocuments(SearchProxy(backend), cache.edge)
         catalog_planner = CatalogPlanner(search)
         parts = await stack.enter_async_context(open_model_parts(settings, search, catalog_planner))
-        cache = await stack.enter_async_context(open_cache(settings.cache_config()))
         toolbox = await stack.enter_async_context(
             open_toolbox(search, office.directory, settings, parts.model)
         )

@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from cache.edge_values import SUGGESTION_TIMES
+from cache.edge_values import SUGGESTION_TIMES, Computed
 from search_proxy.accounts.settings_schema import IndexSettings
 from search_proxy.caller import Caller
 from search_proxy.errors import DocumentNotFound, SearchError
@@ -109,27 +109,34 @@ class ChatSuggestions:
     async def _questions(self, context: ProductContext) -> tuple[str, ...]:
         if self._services.suggestions is None:
             return await self._from_catalog(context.documents[0])
-        key = self._key(context)
-        account_id = self._request.caller.account_id
+        edge = self._services.cache.edge
+        account_id, key = self._request.caller.account_id, self._key(context)
         with self._facts.timings.measure(Stage.CACHED_QUERY_LOOKUP):
-            cached = await self._services.cache.edge.get(account_id, CACHE_KIND, key)
+            cached = await edge.get(account_id, CACHE_KIND, key)
         if cached is not None:
             self._facts.source = "cached"
             return tuple(orjson.loads(cached))
+        found = await edge.compute_once(
+            account_id, CACHE_KIND, key, lambda: self._computed(context), SUGGESTION_TIMES
+        )
+        if found is None:
+            return await self._from_catalog(context.documents[0])
+        questions = tuple(orjson.loads(found.value))
+        source = "llm" if found.source == "computed" else "cached"
+        if not found.is_kept:
+            questions = tuple(dict.fromkeys((*questions, *await self._from_catalog(context.documents[0]))))
+        self._facts.source = source
+        return questions
+
+    async def _computed(self, context: ProductContext) -> Computed | None:
+        """Return what the model asks, kept unless it is too little, which the catalog then fills up."""
         try:
             questions = await self._from_model(context)
         except ModelError as error:
             self._facts.degraded = error.kind
-            return await self._from_catalog(context.documents[0])
-        if len(questions) < self._request.payload.min_suggestions:
-            # Too few to be kept; what the catalog has to say fills up.
-            more = await self._from_catalog(context.documents[0])
-            self._facts.source = "llm"
-            return tuple(dict.fromkeys((*questions, *more)))
-        await self._services.cache.edge.put(
-            account_id, CACHE_KIND, key, orjson.dumps(questions), SUGGESTION_TIMES
-        )
-        return questions
+            return None
+        enough = len(questions) >= self._request.payload.min_suggestions
+        return Computed(value=orjson.dumps(questions), is_kept=enough)
 
     async def _from_model(self, context: ProductContext) -> tuple[str, ...]:
         writer, request = self._services.suggestions, self._request
