@@ -229,7 +229,7 @@ async def test_passive_context_is_one_switch_and_tools_are_another(
         )
         gemini.script(call(["red tent", "Red Tents", 0.9, ""], summary="Red."))
         await Talk(shop.client).say("red tent")
-        assert ("<top_hits>" in asked(gemini)) is expected
+        assert ("<top_hits>" in asked(gemini, 0)) is expected
 
 
 async def test_the_id_is_sent_while_the_model_has_said_nothing(tmp_path: Path) -> None:
