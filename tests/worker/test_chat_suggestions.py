@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from search_proxy.sample_store import load_sample
-from tests.support.scripted_gemini import Script
+from tests.support.scripted_gemini import Gate, Script, Wait
 from tests.support.scripted_gemini.scenarios import json_text, unavailable
 from tests.support.shop import Shop, open_shop
 from tests.support.talk import Talk
@@ -52,6 +53,21 @@ async def test_the_small_model_is_asked_once_and_its_questions_are_kept(
     assert [(line["source"], line["suggestions"]) for line in lines] == [("llm", 4), ("cached", 4)]
     assert "LLM_FIRST_CALL" in lines[0]["timings"]
     assert "LLM_FIRST_CALL" not in lines[1]["timings"]
+
+
+async def test_equal_page_views_at_once_make_one_model_call(tmp_path: Path) -> None:
+    """Forty open a page that nobody has opened before: one asks, the others hear it. Source: design."""
+    gate = Gate("questions")
+    async with modelled_shop(tmp_path, suggestions_model="small-model") as (shop, gemini):
+        gemini.choose = lambda _: [Wait(gate), *json_text(QUESTIONS)]
+        async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+            asking = [group.create_task(ask(shop), name=f"ask:{number}") for number in range(40)]
+            await gate.reached()
+            gate.open()
+        assert len(gemini.calls) == 1
+    sources = sorted(task.result()["source"] for task in asking)
+    assert sources == ["cached"] * 39 + ["llm"]
+    assert all(task.result()["suggestions"] == QUESTIONS for task in asking)
 
 
 async def test_other_content_or_other_fields_are_other_questions(tmp_path: Path) -> None:
