@@ -17,6 +17,7 @@ import aiohttp
 import orjson
 import uvloop
 
+from search_proxy.filters import Filter
 from search_proxy.models import FieldInfo, FoundDocument, IndexDescription, SearchRequest, SearchResult
 
 SEARCH_SECONDS = 0.03
@@ -116,7 +117,7 @@ class RemoteSearch:
         """Return no document: the benchmark asks for none."""
         return [FoundDocument(id=each, document=None) for each in ids]
 
-    async def describe(self, account_id: str, index: str) -> IndexDescription:
+    async def describe(self, account_id: str, index: str, wanted: Filter | None = None) -> IndexDescription:
         """Return the description."""
         return _DESCRIPTION
 

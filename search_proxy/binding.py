@@ -32,7 +32,7 @@ class SearchBinding(Protocol):
     """
 
     async def handle_search(self, caller: Caller, request: SearchRequest) -> SearchResult:
-        """Search with the caller's forced filter ANDed to the request's."""
+        """Search within what the caller may see, whatever the request says of it."""
         ...
 
     async def get_documents(self, caller: Caller, index: str, ids: Sequence[str]) -> Sequence[FoundDocument]:
@@ -40,5 +40,5 @@ class SearchBinding(Protocol):
         ...
 
     async def describe_index(self, caller: Caller, index: str) -> IndexDescription:
-        """Return the index's fields and sizes."""
+        """Return the index's fields and sizes, of what the caller may see."""
         ...

@@ -49,6 +49,7 @@ class UnknownField(InvalidSearch):
         shown = ", ".join(repr(name) for name in list(known)[:20])
         super().__init__(f"{where} names unknown field {field!r}; this index has {shown or 'no fields'}")
         self.field = field
+        self.where = where
 
 
 class InvalidDocument(SearchError):

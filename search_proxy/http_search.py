@@ -60,7 +60,7 @@ class HttpSearchBinding:
         self._signer = signer
 
     async def handle_search(self, caller: Caller, request: SearchRequest) -> SearchResult:
-        """Search with the caller's forced filter ANDed to the request's."""
+        """Search within what the caller may see, which the other side takes from the signed facts."""
         # A tree may be deeper than `asdict` walks; what is forced, the other side takes from the caller.
         plain = asdict(replace(request, filter=None, forced_filter=None))
         values = {**plain, "filter": None if request.filter is None else str(request.filter)}
@@ -129,6 +129,7 @@ def _search_request(values: dict[str, Any]) -> SearchRequest:
         | {
             "filter": None if values["filter"] is None else parse_filter(values["filter"]),
             "attributes_to_retrieve": None if attributes is None else tuple(attributes),
+            "forced_attributes": tuple(values["forced_attributes"]),
             "facets": _FACETS.validate_python(values["facets"]),
             "sort_by": _SORTS.validate_python(values["sort_by"]),
         }

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from search_proxy.accounts.prompt_slots import LivePrompts
 from search_proxy.accounts.validation_messages import validation_message
+from search_proxy.accounts.view_gate_settings import CLOSED, ViewGateSettings
 
 ModelName = Annotated[str, Field(min_length=1, max_length=128, pattern=r"^[A-Za-z0-9._/:-]+$")]
 FieldName = Annotated[str, Field(min_length=1, max_length=256)]
@@ -132,6 +133,7 @@ class IndexSettings(_Section):
     agentic_config: AgenticConfig = AgenticConfig()
     cached_query_percentage: int = Field(default=100, ge=0, le=100)
     """The part of the sessions that may be given a cached answer, by a stable hash of the session."""
+    view_gate: ViewGateSettings = ViewGateSettings()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,7 +168,8 @@ def checked_settings(values: Mapping[str, Any]) -> IndexSettings:
 def readable_settings(values: Mapping[str, Any]) -> IndexSettings:
     """Return what can be used of stored `values`: a field that this server cannot read has its default.
 
-    While servers of two releases run side by side the older one meets fields of the newer.
+    While servers of two releases run side by side the older one meets fields of the newer. A view gate that
+    it cannot read is closed.
     """
     remaining: dict[str, Any] = merged_settings({}, values)
     while True:
@@ -174,7 +177,10 @@ def readable_settings(values: Mapping[str, Any]) -> IndexSettings:
             return IndexSettings.model_validate(remaining)
         except ValidationError as error:
             for problem in error.errors(include_url=False, include_input=False):
-                _remove(remaining, problem["loc"])
+                if problem["loc"][0] == "view_gate":
+                    remaining["view_gate"] = CLOSED
+                else:
+                    _remove(remaining, problem["loc"])
 
 
 def merged_settings(account: Mapping[str, Any], index: Mapping[str, Any]) -> dict[str, Any]:

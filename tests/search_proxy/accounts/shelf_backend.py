@@ -15,6 +15,7 @@ from search_proxy.filters import (
     RangeFilter,
     TermFilter,
 )
+from search_proxy.filters.visibility import VISIBILITY, visibility_of
 from search_proxy.models import Document, FoundDocument, IndexDescription, SearchRequest, SearchResult
 
 
@@ -55,9 +56,11 @@ class ShelfBackend:
         shelf = self._shelf(account_id, index)
         return [FoundDocument(id=document_id, document=shelf.get(document_id)) for document_id in ids]
 
-    async def describe(self, account_id: str, index: str) -> IndexDescription:
-        """Return the shelf's size."""
-        shelf = self._shelf(account_id, index)
+    async def describe(self, account_id: str, index: str, wanted: Filter | None = None) -> IndexDescription:
+        """Return the size of what passes the filter."""
+        shelf = [
+            document for document in self._shelf(account_id, index).values() if matches(wanted, document)
+        ]
         return IndexDescription(
             index=index,
             documents=len(shelf),
@@ -106,6 +109,8 @@ def matches(wanted: Filter | None, document: Mapping[str, Any]) -> bool:
             return not matches(wanted.operand, document)
         case TermFilter():
             return _as_text(document.get(wanted.field)) == wanted.value.lower()
+        case InFilter() if wanted.field == VISIBILITY:
+            return bool({*visibility_of(document)} & {*wanted.values})
         case InFilter():
             return _as_text(document.get(wanted.field)) in {value.lower() for value in wanted.values}
         case RangeFilter():
