@@ -35,6 +35,7 @@ from worker.planning.plan import (
     QueryExpansion,
 )
 from worker.request import AgenticRequest, plan_request
+from worker.reranking import rerank_first_hits
 from worker.run import Outcome, Run
 from worker.services import Services
 from worker.stored_answer import StoredAnswer
@@ -70,6 +71,7 @@ class AgenticSearch:
         self._begin_summary: Callable[[str], asyncio.Task[None]] | None = None
         self._summary: asyncio.Task[None] | None = None
         self.answer = turn.answer if turn is not None else Answer(request=request, run_id=run.id)
+        self._run = run
         self._stream = AnswerStream(services, self.answer, run)
 
     async def __call__(self, run: Run) -> None:
@@ -103,6 +105,9 @@ class AgenticSearch:
             return
         async with asyncio.TaskGroup() as group:
             initial = group.create_task(self._stream.first_hits(read), name="first-hits")
+            if self._request.reranking is not None:
+                better = rerank_first_hits(self._services, self.answer, self._run, initial)
+                group.create_task(better, name="rerank")
             stored = await self._look_up()
             if stored is not None:
                 self._stream.open(categories=bool(stored.expansions), summary=bool(stored.summary))

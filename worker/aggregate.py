@@ -58,6 +58,8 @@ def _add(answer: dict[str, Any], data: dict[str, Any]) -> None:
     for name in ("hits", "totalHits", "facets", "queryComplements", "suggestedFilters", "receipt"):
         if name in data:
             answer[name] = data[name]
+    if "rerankedHits" in data:
+        answer["hits"] = data["rerankedHits"]
     answer["summary"] += data.get("summary", "") if isinstance(data.get("summary"), str) else ""
     answer["categoryHits"] += data.get("categoryHits", [])
     if "error" in data:

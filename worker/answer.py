@@ -10,6 +10,7 @@ from search_proxy.models import SearchResult
 from worker.category_search import CategoryHits
 from worker.planning.plan import PlanDecision, PlanReport, PlanSource, QueryExpansion, TokenUsage
 from worker.request import AgenticRequest
+from worker.rerank_report import RerankReport
 from worker.run import Outcome
 from worker.summary_request import SummaryReport
 from worker.timing import Timings
@@ -24,6 +25,9 @@ class Answer:
     timings: Timings = field(default_factory=Timings)
     source: PlanSource = PlanSource.CATALOG
     initial: SearchResult | None = None
+    searched: SearchRequest | None = None
+    """The search that `initial` answers."""
+    reranking: RerankReport | None = None
     categories: list[CategoryHits] = field(default_factory=list)
     complements: list[str] = field(default_factory=list)
     plan_summary: list[str] = field(default_factory=list)
@@ -67,6 +71,7 @@ class Answer:
             "timings": self.timings.milliseconds(),
             "tokens": self.tokens(),
             "warnings": self.all_warnings(),
+            **({} if self.reranking is None else {"reranking": self.reranking.to_wire()}),
             **({} if self.tool_calls is None else {"tools": self.tool_calls}),
             **self._conversation(),
         }

@@ -76,7 +76,7 @@ class AnswerStream:
             await self._opened.wait()
             self.fail("search_failed", "the first search could not be answered", "search")
             return
-        answer.initial = result
+        answer.initial, answer.searched = result, first.plain if dropped else first.wanted
         await self._opened.wait()
         answer.timings.mark(Stage.TIME_TO_FIRST_HITS)
         applied = first.plain.filter if dropped else first.wanted.filter

@@ -20,6 +20,7 @@ from worker.observe.observers import Observers, write_log_line
 from worker.observe.peers import open_peers
 from worker.observe.worker_place import ALONE, WorkerPlace
 from worker.planning.catalog_planner import CatalogPlanner
+from worker.reranking_parts import open_rerankers
 from worker.reviews import Reviews
 from worker.reviews_store import open_review_store
 from worker.run_registry import open_run_registry
@@ -47,6 +48,7 @@ async def open_services(settings: Settings, place: WorkerPlace = ALONE) -> Async
         toolbox = await stack.enter_async_context(
             open_toolbox(search, office.directory, settings, parts.model)
         )
+        rerankers = await stack.enter_async_context(open_rerankers(settings, parts.model, parts.budget))
         conversations = await stack.enter_async_context(open_conversations(settings.conversation_config()))
         review_store = await stack.enter_async_context(open_review_store(settings.data_dir))
         background = await stack.enter_async_context(open_background(settings.shutdown_grace_seconds / 2))
@@ -82,6 +84,9 @@ async def open_services(settings: Settings, place: WorkerPlace = ALONE) -> Async
             images=ImageReader(fetcher=ImageFetcher(settings.image_host_list())),
             cache=cache,
             toolbox=toolbox,
+            rerankers=rerankers,
+            images=ImageReader(fetcher=ImageFetcher(settings.image_host_list())),
+            cache=cache,
             tool_models=parts.tool_models,
             runs=runs,
             wait_until=background,

@@ -13,7 +13,7 @@ import orjson
 
 from search_proxy.accounts.prompt_slots import PromptInUse
 from search_proxy.accounts.prompt_text import compile_prompt
-from search_proxy.accounts.settings_schema import IndexSettings, SettingsSnapshot
+from search_proxy.accounts.settings_schema import IndexSettings, Reranking, SettingsSnapshot
 from search_proxy.caller import Caller
 from search_proxy.errors import InvalidSearch, UnknownField
 from search_proxy.filters import (
@@ -63,6 +63,7 @@ class AgenticRequest:
     max_categories: int
     clickable_summary: bool
     suggest_filters: bool
+    reranking: Reranking | None = None
     user_id: str | None = None
     session_id: str | None = None
     converses: bool = False
@@ -124,6 +125,7 @@ def build_request(
         max_categories=min(payload.max_categories or config.max_categories, MAX_CATEGORIES),
         clickable_summary=payload.clickable_summary,
         suggest_filters=payload.suggest_filters,
+        reranking=config.reranking if payload.reranked_hits and config.reranking.kind != "none" else None,
         user_id=payload.user_id,
         session_id=payload.session_id,
         converses=feature == "converse" or payload.converses,

@@ -26,6 +26,7 @@ from worker.planning.catalog_decision import Decision
 from worker.planning.catalog_vocabulary import Vocabulary
 from worker.planning.plan import PlanRequest
 from worker.planning.planner import Planner
+from worker.rerank_guard import GuardedReranker
 from worker.reviews import Reviews
 from worker.run_registry import RunRegistry
 from worker.settings import Settings
@@ -84,6 +85,8 @@ class Services:
     suggestions: SuggestionWriter | None
     images: ImageReader
     toolbox: Toolbox
+    rerankers: Mapping[str, GuardedReranker]
+    images: ImageReader
     tool_models: ToolModels | None
     cache: QueryCache
     runs: RunRegistry

@@ -63,6 +63,16 @@ class Settings(BaseModel):
     model_gap_seconds: float = Field(default=1.5, gt=0)
     model_total_seconds: float = Field(default=8.0, gt=0)
 
+    rerank_url: str | None = Field(default=None, pattern=r"^https?://")
+    """The address of a cross-encoder on the Cohere wire, such as `https://api.cohere.com/v2/rerank`."""
+    rerank_key: SecretStr | None = None
+    """Sent to it as a bearer key."""
+    rerank_model: str = "rerank-v3.5"
+    rerank_http_seconds: float = Field(default=0.4, gt=0)
+    """How long its better order is waited for where the account does not say."""
+    rerank_model_seconds: float = Field(default=1.2, gt=0)
+    """The same for an order by the language model."""
+
     tavily_api_key: SecretStr | None = None
     """Lets the tools search the web with Tavily; without it Google's is asked, where it is set up."""
     tavily_url: str = TAVILY_URL

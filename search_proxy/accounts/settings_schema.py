@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -99,6 +99,17 @@ class Tools(_Section):
     """Read a page of the open web."""
 
 
+class Reranking(_Section):
+    """A better order for the first hits, sent after them when it comes in time."""
+
+    kind: Literal["none", "http", "model"] = "none"
+    """`http` is the server's cross-encoder, `model` its language model; `none` asks neither."""
+    top: int = Field(default=50, ge=2, le=50)
+    """How many of the best hits are ordered anew."""
+    timeout_ms: int | None = Field(default=None, ge=20, le=5000)
+    """How long a better order is waited for, while nothing else waits; null is the server's own time."""
+
+
 class AgenticConfig(_Section):
     """How an agentic search behaves."""
 
@@ -120,6 +131,7 @@ class AgenticConfig(_Section):
     models: Models = Models()
     budgets: Budgets = Budgets()
     tools: Tools = Tools()
+    reranking: Reranking = Reranking()
     cache_model_answers: bool = True
     """Complete model answers are kept for the sessions that `cached_query_percentage` admits."""
     log_queries: bool = False

@@ -50,6 +50,7 @@ def answer_completed(
         total_hits=answer.initial.total_hits if answer.initial else None,
         filters_dropped=sum(found.dropped_filter is not None for found in answer.categories),
         ungrounded_links=answer.ungrounded_links(),
+        reranked=None if answer.reranking is None else answer.reranking.outcome,
         warnings=answer.all_warnings() or None,
         tokens=answer.tokens(),
         tools=answer.tool_calls,

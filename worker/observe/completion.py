@@ -62,6 +62,8 @@ class Completion:
     total_hits: int | None = None
     filters_dropped: int | None = None
     ungrounded_links: int | None = None
+    reranked: str | None = None
+    """What became of a better order for the first hits, where one was asked for."""
     warnings: Sequence[str] | None = None
     tokens: Mapping[str, int] | None = None
     tools: Sequence[Mapping[str, Any]] | None = None
