@@ -83,4 +83,4 @@ async def test_calls_go_through_the_proxy_that_the_environment_names(
         assert proxy.warm_ups[0].headers["host"] == "model.invalid"
         direct = model_endpoint(Settings.from_env({"AISLE_GEMINI_BASE_URL": proxy.base_url}))
         async with open_gemini_rest(direct, VertexCredentials()) as model:
-            assert model._session._default_proxy is None
+            assert model._calls.proxy is None

@@ -11,7 +11,7 @@ from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
 from typing import cast
 
-from worker.llm.language_model import LanguageModel, ModelError, ModelEvent, ModelRequest
+from worker.llm.language_model import LanguageModel, ModelError, ModelEvent, ModelRequest, PushingModel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,18 +31,29 @@ async def read_within(
     Raises:
         ModelError: The call failed, or `kind="timeout"`: a deadline passed.
     """
-    events = cast(AsyncGenerator[ModelEvent], model.stream(request))
     silence = _Silence(deadlines)
+
+    def hear(event: ModelEvent) -> None:
+        silence.broken()
+        take(event)
+
     try:
-        async with aclosing(events), asyncio.timeout(None) as limit:
+        async with asyncio.timeout(None) as limit:
             with silence.ending(limit):
-                async for event in events:
-                    silence.broken()
-                    take(event)
+                await _push(model, request, hear)
     except TimeoutError as error:
         # Nothing is gained by asking a model again that is too slow for the shopper already.
         waited_for = "next event" if silence.heard else "first event"
         raise ModelError("timeout", f"the model's {waited_for} did not come in time") from error
+
+
+async def _push(model: LanguageModel, request: ModelRequest, take: Callable[[ModelEvent], None]) -> None:
+    if isinstance(model, PushingModel):
+        await model.push(request, take)
+        return
+    async with aclosing(cast(AsyncGenerator[ModelEvent], model.stream(request))) as events:
+        async for event in events:
+            take(event)
 
 
 class _Silence:

@@ -1,8 +1,8 @@
 """Gemini's streamed REST call, read directly: the client that the worker uses for plans and summaries.
 
-The SDK builds three JSON documents and a tree of validated objects for every chunk; reading the bytes
-costs a fraction of it, and that decides how many shoppers one machine serves. aiohttp is used without
-the httpx interface, since nothing but raw bytes is wanted from it.
+The SDK builds three JSON documents and a tree of validated objects for every chunk; reading the bytes costs
+a fraction of it, and that decides how many shoppers one machine serves. `push` is the way of the worker:
+each read of the socket becomes events within the same turn of the loop.
 """
 
 from __future__ import annotations
@@ -10,31 +10,27 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import AsyncIterator
+from collections import deque
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-import aiohttp
 import orjson
 
 from worker.llm.credentials import Credentials
-from worker.llm.gemini_chunks import ChunkReader
+from worker.llm.gemini_body import AnswerBody
 from worker.llm.gemini_errors import error_from_response
 from worker.llm.gemini_request import GeminiEndpoint, request_body
+from worker.llm.http_calls import CannotConnect, HttpCalls
+from worker.llm.http_connection import CallFailed, HttpConnection
 from worker.llm.language_model import ModelError, ModelEvent, ModelRequest
-from worker.llm.sse_decoder import SseDecoder
 
 logger = logging.getLogger(__name__)
 
-CONNECT_SECONDS = 2.0
-READ_SECONDS = 30.0
-"""The last resort; a planner's own deadlines are far shorter."""
 DRAIN_SECONDS = 0.5
 """How long to wait, after the finish reason, for the end of the body that makes the connection reusable."""
-KEEP_ALIVE_SECONDS = 120.0
-_MAX_BODY_BYTES = 8_000_000
 _MAX_ERROR_BYTES = 64_000
 
 
@@ -43,24 +39,35 @@ async def open_gemini_rest(
     endpoint: GeminiEndpoint, credentials: Credentials, *, max_streams: int = 256
 ) -> AsyncIterator[GeminiRest]:
     """Open a client that keeps up to `max_streams` connections alive."""
-    connector = aiohttp.TCPConnector(
-        limit=max_streams, keepalive_timeout=KEEP_ALIVE_SECONDS, ttl_dns_cache=300
-    )
-    timeout = aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_SECONDS, sock_read=READ_SECONDS)
-    # aiohttp would look at the environment, and read ~/.netrc in a thread, for every single call.
-    async with aiohttp.ClientSession(connector=connector, timeout=timeout, proxy=_proxy(endpoint)) as session:
-        yield GeminiRest(session, endpoint, credentials)
+    calls = HttpCalls(endpoint.base_url, proxy=_proxy(endpoint), max_connections=max_streams)
+    try:
+        yield GeminiRest(calls, endpoint, credentials)
+    finally:
+        calls.close()
 
 
 class GeminiRest:
     """Streams answers over the REST interface."""
 
-    def __init__(
-        self, session: aiohttp.ClientSession, endpoint: GeminiEndpoint, credentials: Credentials
-    ) -> None:
-        self._session = session
+    def __init__(self, calls: HttpCalls, endpoint: GeminiEndpoint, credentials: Credentials) -> None:
+        self._calls = calls
         self._endpoint = endpoint
         self._credentials = credentials
+
+    async def push(self, request: ModelRequest, take: Callable[[ModelEvent], None]) -> None:
+        """Call `take` with every event, in the moment at which its bytes are read; the last is `Finish`.
+
+        Raises:
+            ModelError: The call failed; events already taken stay valid. What `take` raises passes through.
+        """
+        answer = await self._ask(request)
+        try:
+            body = AnswerBody(answer.headers, take)
+            _read(answer, body.take, body)
+            await _ended(answer, body)
+        finally:
+            self._calls.end(answer)
+        take(body.finish())
 
     async def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
         """Yield events as bytes arrive; the last one is `Finish`.
@@ -68,83 +75,97 @@ class GeminiRest:
         Raises:
             ModelError: The call failed; events already yielded stay valid.
         """
-        url = self._endpoint.url(request.model, "streamGenerateContent")
-        reader = ChunkReader()
-        response = await self._send(url, orjson.dumps(request_body(request)))
-        body = _Body(response, reader)
+        news = asyncio.Event()
+        arrived: deque[ModelEvent] = deque()
+        answer = await self._ask(request)
         try:
-            while (payloads := await body.next_payloads()) is not None:
-                for payload in payloads:
-                    for event in reader.read(_chunk(payload)):
-                        yield event
+            body = AnswerBody(answer.headers, arrived.append)
+
+            def take(data: bytes) -> None:
+                try:
+                    body.take(data)
+                finally:
+                    news.set()
+
+            _read(answer, take, body)
+            answer.when_ended(news.set)
+            while not answer.has_ended or arrived:
+                news.clear()
+                while arrived:
+                    yield arrived.popleft()
+                if not answer.has_ended:
+                    await news.wait()
+            await _ended(answer, body)
+            while arrived:
+                yield arrived.popleft()
         finally:
-            # A body that was read to its end has given its connection back; any other is cut here.
-            response.close()
-        yield reader.end()
+            self._calls.end(answer)
+        yield body.finish()
 
     async def warm_up(self, model: str) -> None:
         """Open a connection and let the server look at the key; a failure is logged, never raised."""
         try:
-            headers = await self._credentials.headers()
-            async with self._session.get(self._endpoint.url(model, ""), headers=headers) as response:
-                if response.status >= 400:
-                    logger.warning("model_warm_up_refused", extra={"status": response.status, "model": model})
-        except (ModelError, aiohttp.ClientError, TimeoutError) as error:
+            url, headers = self._endpoint.url(model, ""), dict(await self._credentials.headers())
+            async with self._calls.call(b"GET", url, headers) as answer:
+                answer.read_into(lambda data: None)
+                await answer.ended()
+                if answer.status >= 400:
+                    logger.warning("model_warm_up_refused", extra={"status": answer.status, "model": model})
+        except (ModelError, CallFailed, TimeoutError) as error:
             logger.warning("model_warm_up_failed", extra={"error": repr(error), "model": model})
 
-    async def _send(self, url: str, body: bytes) -> aiohttp.ClientResponse:
-        headers = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
+    async def _ask(self, request: ModelRequest) -> HttpConnection:
+        url = f"{self._endpoint.url(request.model, 'streamGenerateContent')}?alt=sse"
+        headers = {"Content-Type": "application/json", "Accept": "*/*", "Accept-Encoding": "identity"}
         headers |= await self._credentials.headers()
         try:
-            response = await self._session.post(
-                f"{url}?alt=sse", data=body, headers=headers, allow_redirects=False
-            )
-        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            answer = await self._calls.begin(b"POST", url, headers, orjson.dumps(request_body(request)))
+        except (CallFailed, TimeoutError) as error:
             raise transport_error(error) from error
-        if response.status != 200:
-            raise await _refusal(response)
-        return response
+        if answer.status != 200:
+            try:
+                raise await _refusal(answer)
+            finally:
+                self._calls.end(answer)
+        return answer
 
 
-class _Body:
-    """A response's body as the payloads of its events."""
+def _read(answer: HttpConnection, take: Callable[[bytes], None], body: AnswerBody) -> None:
+    """Read the body; once the model has said why it stopped, not for long any more."""
 
-    def __init__(self, response: aiohttp.ClientResponse, reader: ChunkReader) -> None:
-        self._content = response.content
-        self._reader = reader
-        self._is_stream = "event-stream" in response.headers.get("Content-Type", "")
-        self._decoder = SseDecoder()
-        self._document = bytearray()
-        self._received_bytes = 0
-        self._ended = False
+    def drain(data: bytes) -> None:
+        take(data)
+        if body.has_finish:
+            answer.end_within(DRAIN_SECONDS)
 
-    async def next_payloads(self) -> list[bytes] | None:
-        """Return the payloads of the next bytes, possibly none of them; None after the last."""
-        if self._ended:
-            return None
-        data = await self._read()
-        self._received_bytes += len(data)
-        if self._received_bytes > _MAX_BODY_BYTES:
-            raise ModelError("protocol", f"the model's answer exceeds {_MAX_BODY_BYTES} bytes")
-        if not data:
-            self._ended = True
-            return self._decoder.flush() if self._is_stream else _documents(bytes(self._document))
-        if self._is_stream:
-            return self._decoder.feed(data)
-        self._document += data
-        return []
+    answer.read_into(drain)
 
-    async def _read(self) -> bytes:
-        """Return the next bytes, or none at the end; after the finish reason any trouble is an end."""
-        try:
-            if self._reader.finish is None:
-                return await self._content.readany()
-            async with asyncio.timeout(DRAIN_SECONDS):
-                return await self._content.readany()
-        except (aiohttp.ClientError, TimeoutError, OSError) as error:
-            if self._reader.finish is not None:
-                return b""
+
+async def _ended(answer: HttpConnection, body: AnswerBody) -> None:
+    """Return at the body's end; after the finish reason any trouble is an end."""
+    try:
+        await answer.ended()
+    except (CallFailed, TimeoutError) as error:
+        if not body.has_finish:
             raise transport_error(error) from error
+    body.end()
+
+
+async def _refusal(answer: HttpConnection) -> ModelError:
+    content = bytearray()
+
+    def take(data: bytes) -> None:
+        content.extend(data)
+        if len(content) > _MAX_ERROR_BYTES:
+            answer.end_within(0.0)
+
+    answer.read_into(take)
+    try:
+        await answer.ended()
+        body: Any = json.loads(bytes(content[:_MAX_ERROR_BYTES]))
+    except (ValueError, RecursionError, CallFailed, TimeoutError):
+        body = None
+    return error_from_response(answer.status, body, answer.headers.get("retry-after"))
 
 
 def _proxy(endpoint: GeminiEndpoint) -> str | None:
@@ -155,43 +176,10 @@ def _proxy(endpoint: GeminiEndpoint) -> str | None:
     return getproxies().get(address.scheme)
 
 
-async def _refusal(response: aiohttp.ClientResponse) -> ModelError:
-    try:
-        content = await response.content.read(_MAX_ERROR_BYTES)
-        body: Any = json.loads(content)
-    except (ValueError, aiohttp.ClientError, TimeoutError, OSError):
-        body = None
-    finally:
-        response.close()
-    return error_from_response(response.status, body, response.headers.get("Retry-After"))
-
-
-def _documents(body: bytes) -> list[bytes]:
-    """Return the chunks of a gateway that answers with one JSON document instead of a stream."""
-    document = _load(body) if body.strip() else []
-    return [orjson.dumps(chunk) for chunk in (document if isinstance(document, list) else [document])]
-
-
-def _chunk(payload: bytes) -> dict[str, Any]:
-    chunk = _load(payload)
-    return chunk if isinstance(chunk, dict) else {}
-
-
-def _load(data: bytes) -> Any:
-    try:
-        return orjson.loads(data)
-    except orjson.JSONDecodeError:
-        pass
-    try:
-        return json.loads(data.decode("utf-8", "replace"), strict=False)
-    except ValueError as error:
-        raise ModelError("protocol", "a chunk of the model's stream is not JSON", retryable=True) from error
-
-
 def transport_error(error: Exception) -> ModelError:
     """Translate a failure of the connection."""
-    if isinstance(error, aiohttp.ClientConnectorError):
+    if isinstance(error, CannotConnect):
         return ModelError("unavailable", "cannot connect to the model's server", retryable=True)
     if isinstance(error, TimeoutError):
         return ModelError("timeout", "the model's server did not answer in time", retryable=True)
-    return ModelError("disconnected", f"the connection broke: {type(error).__name__}", retryable=True)
+    return ModelError("disconnected", f"the connection broke: {error}", retryable=True)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from worker.planning.plan import TokenUsage
 
@@ -163,6 +163,21 @@ class LanguageModel(Protocol):
 
     async def warm_up(self, model: str) -> None:
         """Open a connection before the first call needs it; a failure is logged, never raised."""
+        ...
+
+
+@runtime_checkable
+class PushingModel(Protocol):
+    """A model that can call a function with each event, at a fraction of what it costs to wait for each."""
+
+    async def push(self, request: ModelRequest, take: Callable[[ModelEvent], None]) -> None:
+        """Call `take` with every event of one answer as its bytes arrive; the last one is `Finish`.
+
+        What holds for `LanguageModel.stream` holds here.
+
+        Raises:
+            ModelError: The call failed; events already taken stay valid. What `take` raises passes through.
+        """
         ...
 
 
