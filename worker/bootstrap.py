@@ -26,8 +26,8 @@ from worker.reviews_store import open_review_store
 from worker.run_registry import open_run_registry
 from worker.services import Services
 from worker.settings import Settings
-
 from worker.tool_parts import open_toolbox
+
 
 @asynccontextmanager
 async def open_services(settings: Settings, place: WorkerPlace = ALONE) -> AsyncIterator[Services]:
@@ -81,8 +81,6 @@ async def open_services(settings: Settings, place: WorkerPlace = ALONE) -> Async
             conversations=conversations,
             reviews=reviews,
             suggestions=parts.suggestions,
-            images=ImageReader(fetcher=ImageFetcher(settings.image_host_list())),
-            cache=cache,
             toolbox=toolbox,
             rerankers=rerankers,
             images=ImageReader(fetcher=ImageFetcher(settings.image_host_list())),
