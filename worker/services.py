@@ -30,8 +30,8 @@ from worker.rerank_guard import GuardedReranker
 from worker.reviews import Reviews
 from worker.run_registry import RunRegistry
 from worker.settings import Settings
-
 from worker.tool_loop_model import ToolModels
+
 
 class WaitUntil(Protocol):
     """Keeps work going after the response; drained on shutdown within a bound."""
@@ -83,11 +83,10 @@ class Services:
     conversations: Conversations
     reviews: Reviews
     suggestions: SuggestionWriter | None
-    images: ImageReader
     toolbox: Toolbox
+    tool_models: ToolModels | None
     rerankers: Mapping[str, GuardedReranker]
     images: ImageReader
-    tool_models: ToolModels | None
     cache: QueryCache
     runs: RunRegistry
     wait_until: WaitUntil
