@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from search_proxy.models import SearchResult
+from search_proxy.models import SearchRequest, SearchResult
 from worker.category_search import CategoryHits
 from worker.planning.plan import PlanDecision, PlanReport, PlanSource, QueryExpansion, TokenUsage
 from worker.request import AgenticRequest
@@ -41,11 +41,11 @@ class Answer:
     cache_tier: str | None = None
     conversation_id: str | None = None
     turn: int | None = None
+    tool_calls: list[Mapping[str, Any]] | None = None
     warnings: list[str] = field(default_factory=list)
     outcome: Outcome = Outcome.ERROR
     error: str | None = None
 
-    tool_calls: list[Mapping[str, Any]] | None = None
     def tokens(self) -> dict[str, int]:
         """Return what both model calls used, together."""
         planned = self.plan_report.usage if self.plan_report else TokenUsage()
