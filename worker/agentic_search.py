@@ -66,7 +66,7 @@ class AgenticSearch:
         self._request = request
         self._looks_up = looks_up
         self._stores = stores
-        self._cache: CachePlan = plan_cache(request)
+        self._cache: CachePlan = plan_cache(request, services.settings.model)
         self._teller: PlanTeller | None = None
         self._begin_summary: Callable[[str], asyncio.Task[None]] | None = None
         self._summary: asyncio.Task[None] | None = None

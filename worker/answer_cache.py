@@ -1,7 +1,8 @@
 """Decides how one answer meets the cache: its key, whether it may be looked up, what would be stored.
 
 Everything that shapes the plan or the summary is in the key or in the tags: another filter is another
-question, another prompt or model makes the old answer a miss (docs/caching.md).
+question, another prompt or model makes the old answer a miss. What is in neither, one shopper could spoil for
+all (docs/caching.md).
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import hashlib
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import orjson
 
@@ -17,12 +19,19 @@ from cache.eligibility import CacheCandidate, Ineligible, why_not, why_not_store
 from cache.errors import InvalidKey
 from cache.keys import QueryKey, variant_of
 from cache.query_cache import QueryCache
+from search_proxy.accounts.settings_schema import IndexSettings
 from worker.answer import Answer
+from worker.llm.prompts import read_prompt
 from worker.planning.plan import PlanSource
 from worker.request import AgenticRequest
 from worker.stored_answer import FORMAT, StoredAnswer
+from worker.summary_prompt import HITS_PER_CATEGORY
+from worker.summary_request import TITLE_FIELDS
 
 logger = logging.getLogger(__name__)
+
+_TOLD_FIELDS = (*TITLE_FIELDS, "price", "currency")
+"""What a summary tells of a product."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,20 +47,24 @@ class CachePlan:
     tags: Mapping[str, str]
 
 
-def plan_cache(request: AgenticRequest) -> CachePlan:
-    """Return the key, the tags, and why the cache is passed by where it is."""
+def plan_cache(request: AgenticRequest, default_model: str) -> CachePlan:
+    """Return the key, the tags, and why the cache is passed by where it is.
+
+    `default_model` plans where the account has chosen none.
+    """
     key = _key(request)
     candidate = CacheCandidate(
         account_id=request.caller.account_id,
         session=request.session_id or request.query,
         has_key=key is not None,
         is_conversation=request.converses,
+        has_uncovered_filter=request.description.is_judged,
     )
     return CachePlan(
         key=key,
         skip_lookup=why_not(candidate, request.settings.cached_query_percentage),
         skip_store=why_not_stored(candidate),
-        tags=_tags(request),
+        tags=_tags(request, default_model),
     )
 
 
@@ -92,7 +105,7 @@ async def store_answer(cache: QueryCache, answer: Answer, plan: CachePlan) -> No
 
 
 def _key(request: AgenticRequest) -> QueryKey | None:
-    """Return the key; a caller's own rights are part of it, since the summary speaks of what they saw."""
+    """Return the key; what the summary was written from is part of it, the caller's rights above all."""
     differs: dict[str, object] = {}
     if request.initial.filter is not None:
         differs["filter"] = str(request.initial.filter)
@@ -100,15 +113,39 @@ def _key(request: AgenticRequest) -> QueryKey | None:
         differs["forced"] = str(request.caller.forced_filter)
     if request.caller.groups:
         differs["groups"] = sorted(request.caller.groups)
+    if request.description.rights:
+        differs["rights"] = request.description.rights
+    if request.caller.is_owner and request.description.says_who_may_see:
+        differs["owner"] = True
     if request.max_categories != request.settings.agentic_config.max_categories:
         differs["categories"] = request.max_categories
+    differs |= _ground(request)
     try:
         return QueryKey.of(request.caller.account_id, request.index, request.query, variant_of(differs))
     except InvalidKey:
         return None
 
 
-def _tags(request: AgenticRequest) -> dict[str, str]:
+def _ground(request: AgenticRequest) -> dict[str, object]:
+    """Return how the products that the summary is written from differ from what everybody gets."""
+    search, differs = request.category, dict[str, object]()
+    if not request.clickable_summary:
+        differs["plain"] = True
+    told_hits = min(search.limit, HITS_PER_CATEGORY)
+    if told_hits != _told_hits(request.settings):
+        differs["hits"] = told_hits
+    if search.attributes_to_retrieve is not None:
+        told = [name for name in _TOLD_FIELDS if name in search.attributes_to_retrieve]
+        if "price" not in told or not set(told) & set(TITLE_FIELDS):
+            differs["fields"] = told
+    if not search.collapse:
+        differs["collapse"] = False
+    if search.lane != "all" or search.min_similarity is not None:
+        differs["lane"] = [search.lane, search.min_similarity]
+    return differs
+
+
+def _tags(request: AgenticRequest, default_model: str) -> dict[str, str]:
     config = request.settings.agentic_config
     shape = orjson.dumps(
         [
@@ -116,10 +153,24 @@ def _tags(request: AgenticRequest) -> dict[str, str]:
             config.filter_facets.model_dump(mode="json"),
             config.max_categories,
             config.models.model_dump(mode="json"),
+            _told_hits(request.settings),
+            _own_prompts(),
         ]
     )
     return {
         "format": str(FORMAT),
+        "model": config.models.plan or default_model,
         "prompt": str(request.prompt.version),
         "shape": hashlib.sha256(shape).hexdigest()[:12],
     }
+
+
+def _told_hits(settings: IndexSettings) -> int:
+    return min(settings.agentic_config.category_result_limit, HITS_PER_CATEGORY)
+
+
+@lru_cache(maxsize=1)
+def _own_prompts() -> str:
+    """Return what the prompts of this release amount to; another release's answers are another's."""
+    texts = [read_prompt(name) for name in ("base", "filters", "format", "summary")]
+    return hashlib.sha256(orjson.dumps(texts)).hexdigest()[:12]

@@ -176,7 +176,8 @@ class ChatSuggestions:
             [
                 context.text,
                 request.payload.asked,
-                request.settings.agentic_config.models.suggestions,
+                request.settings.agentic_config.models.suggestions
+                or self._services.settings.suggestions_model,
                 read_prompt("suggestions"),
             ]
         )

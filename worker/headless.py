@@ -83,8 +83,8 @@ class AnswerWarmer:
 
     async def expected_tags(self, account_id: str, index: str) -> Mapping[str, str]:
         """Return the tags that an answer made now would carry."""
-        request = await _request(self._services, _operator(account_id), index, "anything")
-        return plan_cache(request).tags
+        request = await _request(self._services, _anybody(account_id), index, "anything")
+        return plan_cache(request, self._services.settings.model).tags
 
     async def estimate_tokens(self, account_id: str, index: str, queries: Sequence[str]) -> int:
         """Return about how many tokens these questions will cost, none without a model."""
@@ -102,10 +102,10 @@ class AnswerWarmer:
         """
         if self._services.model is None:
             raise PlanningFailed("there is no model key: only a model's answers are kept in the cache")
-        request = await _request(self._services, _operator(account_id), index, query)
+        request = await _request(self._services, _anybody(account_id), index, query)
         answer = await answer_once(self._services, request)
         self._count(answer)
-        plan = plan_cache(request)
+        plan = plan_cache(request, self._services.settings.model)
         if not storable(answer, plan):
             return None
         return WarmAnswer(payload=encoded_answer(answer), tags=plan.tags)
@@ -125,8 +125,9 @@ async def _request(services: Services, caller: Caller, index: str, query: str) -
     return build_request(caller, index, AgenticPayload(q=query), snapshot, description)
 
 
-def _operator(account_id: str) -> Caller:
-    return Caller(account_id=account_id, key_kind="secret")
+def _anybody(account_id: str) -> Caller:
+    # What is stored for everybody is made from what everybody may see.
+    return Caller(account_id=account_id, key_kind="publishable")
 
 
 def _category(found: CategoryHits) -> PreviewCategory:

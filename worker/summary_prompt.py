@@ -15,7 +15,8 @@ from worker.llm.prompts import fenced, read_prompt
 from worker.summary_request import SummaryRequest, hit_price, hit_title, price_text
 
 _CHARACTERS_PER_TOKEN = 4
-_HITS_PER_CATEGORY = 4
+HITS_PER_CATEGORY = 4
+"""What a category shows a shopper at a glance."""
 _FACET_FIELDS = 6
 _FACET_VALUES = 5
 _MAX_QUERY = 2000
@@ -47,9 +48,9 @@ def _found_lines(request: SummaryRequest) -> Iterator[str]:
     yield "Each product is [id, title, price]"
     for category in request.categories:
         yield f"{json.dumps(category.label, ensure_ascii=False)}: {category.total} products"
-        yield from (_line(hit) for hit in category.hits[:_HITS_PER_CATEGORY])
+        yield from (_line(hit) for hit in category.hits[:HITS_PER_CATEGORY])
     if not request.categories:
-        yield from (_line(hit) for hit in request.hits[: 2 * _HITS_PER_CATEGORY])
+        yield from (_line(hit) for hit in request.hits[: 2 * HITS_PER_CATEGORY])
     for name, counts in list(request.facets.items())[:_FACET_FIELDS]:
         values = [f"{value} {count['count']}" for value, count in counts.items() if _is_count(count)]
         if values:

@@ -9,7 +9,9 @@ from typing import Any, Literal
 from search_proxy.models import Hit
 from worker.planning.plan import TokenUsage
 
-_TITLE_FIELDS = ("productTitle", "variantTitle", "title", "name")
+TITLE_FIELDS = ("productTitle", "variantTitle", "title", "name")
+"""Where a product's title stands, the best first."""
+
 _SIGNS = {"USD": "$", "EUR": "€", "GBP": "£", "JPY": "¥", "INR": "₹"}
 _WITHOUT_CENTS = frozenset({"JPY", "KRW"})
 
@@ -66,7 +68,7 @@ class SummaryReport:
 
 def hit_title(hit: Hit) -> str:
     """Return the product's title in one line; its id where it has none."""
-    titles = (hit.get(name) for name in _TITLE_FIELDS)
+    titles = (hit.get(name) for name in TITLE_FIELDS)
     title = next((" ".join(text.split()) for text in titles if isinstance(text, str) and text.strip()), "")
     return title[:120] or str(hit["_id"])
 
