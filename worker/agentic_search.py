@@ -92,6 +92,8 @@ class AgenticSearch:
             answer.error = "deadline_exceeded"
             self._stream.fail("deadline_exceeded", "the answer took too long", "run")
         finally:
+            # Tasks and functions that know this object would keep it, hits and all, until a collection.
+            self._begin_summary = self._summary = None
             purpose: Purpose = "request" if self._looks_up else "refresh" if self._stores else "offline"
             self._services.observers.observe(
                 answer_completed("agentic_search_completed", answer, run, sys.exception(), purpose=purpose)
