@@ -13,6 +13,7 @@ from search_proxy.accounts.prompt_preview import PromptPreviewer
 from search_proxy.backend import CatalogWriter, SearchBackend
 from search_proxy.binding import AgenticBinding, SearchBinding
 from search_proxy.document_jobs import DocumentJobs
+from search_proxy.edge_traffic import EdgeTraffic
 from search_proxy.rate_limits import RateLimits
 from search_proxy.search_report import OnSearch, not_observed
 
@@ -44,6 +45,7 @@ class EdgeServices:
     rates: RateLimits = field(default_factory=RateLimits)
     address_limit_per_minute: int = 60_000
     search_timeout_seconds: float = 5.0
+    traffic: EdgeTraffic = field(default_factory=EdgeTraffic)
     on_search: OnSearch = not_observed
     readiness: Callable[[], Mapping[str, Any]] = _nothing_to_report
     now: Callable[[], float] = time.time

@@ -15,6 +15,7 @@ from search_proxy.accounts.account import INDEX_NAME
 from search_proxy.accounts.grant import Grant
 from search_proxy.accounts.origins import is_loopback_host, is_loopback_origin, is_same_origin
 from search_proxy.edge_services import EdgeServices
+from search_proxy.edge_traffic import LimitScope, kind_of
 from search_proxy.errors import IndexNotFound, SearchError
 from search_proxy.gateway_access import Asked, granted, read_asked
 from search_proxy.gateway_errors import Refusal, refusal_of, too_many
@@ -65,10 +66,14 @@ class Door:
                 "request_failed", extra={"request_id": exchange.request_id, "path": scope["path"]}
             )
             await exchange.refuse(Refusal(500, FAILED))
+        finally:
+            if exchange.status is not None and (edge := scope["state"].get("edge")) is not None:
+                edge.traffic.responses[exchange.kind, exchange.status] += 1
 
     async def _pass(self, scope: Any, receive: Receive, exchange: Exchange) -> None:
         policy = self._policy(scope["path"])
         exchange.is_api = policy.is_api
+        exchange.kind = kind_of(policy)
         state = scope["state"]
         state["request_id"] = exchange.request_id
         _check_sizes(scope)
@@ -138,12 +143,12 @@ def _within_limits(edge: EdgeServices, asked: Asked, grant: Grant) -> Iterator[N
     key = f"{grant.kind} {grant.key_id or grant.account_id}"
     wait = edge.rates.delay(f"{key}|{address_bucket(asked.address)}", grant.per_address)
     if wait:
-        raise too_many(wait, "from this address")
+        raise _limited(edge, "key_address", wait, "from this address")
     wait = edge.rates.delay(key, grant.per_key)
     if wait:
-        raise too_many(wait, "with this key")
+        raise _limited(edge, "key", wait, "with this key")
     if not edge.rates.enter(key, grant.in_flight):
-        raise too_many(1, "at once with this key")
+        raise _limited(edge, "in_flight", 1, "at once with this key")
     try:
         yield
     finally:
@@ -154,7 +159,12 @@ def _limit_address(edge: EdgeServices, asked: Asked) -> None:
     limit = RateLimit.of(edge.address_limit_per_minute)
     wait = edge.rates.delay(address_bucket(asked.address), limit)
     if wait:
-        raise too_many(wait, "from this address")
+        raise _limited(edge, "address", wait, "from this address")
+
+
+def _limited(edge: EdgeServices, scope: LimitScope, wait: float, what: str) -> Refusal:
+    edge.traffic.limited[scope] += 1
+    return too_many(wait, what)
 
 
 def _check_sizes(scope: Any) -> None:

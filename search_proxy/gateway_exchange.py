@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import secrets
+import time
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
@@ -40,12 +41,16 @@ class Exchange:
         self.request_id = _request_id(scope["headers"])
         self.allowed_origin: str | None = None
         self.is_api = True
+        self.kind = "public"
+        self.status: int | None = None
         self.has_started = False
+        self._began = time.perf_counter()
 
     async def send(self, message: Any) -> None:
         """Send one ASGI message; the first one gets the headers that were not set already."""
         if message["type"] == "http.response.start":
             self.has_started = True
+            self.status = message["status"]
             message = {**message, "headers": self._with_ours(message.get("headers", ()))}
         await self._send(message)
 
@@ -68,8 +73,13 @@ class Exchange:
         if self.is_api and b"vary" in present:
             result.append((b"vary", b"Origin"))
         result.append((b"x-request-id", self.request_id.encode()))
+        if self.is_api:
+            first_byte_ms = (time.perf_counter() - self._began) * 1000
+            result.append((b"server-timing", b"total;dur=%.2f" % first_byte_ms))
         if self.allowed_origin is not None:
-            result.append((b"access-control-allow-origin", self.allowed_origin.encode("latin-1")))
+            origin = self.allowed_origin.encode("latin-1")
+            result.append((b"access-control-allow-origin", origin))
+            result.append((b"timing-allow-origin", origin))
             result.append((b"access-control-expose-headers", _EXPOSED))
         return result
 

@@ -81,7 +81,9 @@ async def answer_search(request: Request, wanted: SearchRequest) -> Response:
     result: SearchResult | None = None
     try:
         result = await within_search_time(edge, edge.search.handle_search(request.state.caller, wanted))
-        return json_response(_search_body(result, with_facets=wanted.facets is not None))
+        timing = f"search;dur={result.processing_time_ms:.2f}"
+        body = _search_body(result, with_facets=wanted.facets is not None)
+        return json_response(body, headers={"server-timing": timing})
     finally:
         edge.on_search(_report(request, wanted, result, time.perf_counter() - began))
 

@@ -25,6 +25,8 @@ from worker.errors import WorkerError
 from worker.front import WorkerFront
 from worker.headless import AnswerPreviewer
 from worker.observe.completed import search_completed
+from worker.observe.metrics import open_metrics
+from worker.observe.routes import observe_routes
 from worker.readiness import readiness
 from worker.replies import http_error_response, search_error_response, worker_error_response
 from worker.routes import router
@@ -62,7 +64,8 @@ def create_worker() -> FastAPI:
 async def _embedding_behind(services: Services) -> AsyncIterator[BackgroundEmbedding | None]:
     """Embed behind the searches what loads have left without a vector, where there is an embedder."""
     opened = services.embedder
-    if opened.embedder is None:
+    # Every process looks into the same folder; one of them is enough.
+    if opened.embedder is None or not services.peers.place.is_first:
         yield None
         return
     indexes = services.settings.data_dir / "indexes"
@@ -84,6 +87,7 @@ def create_app(open_services: OpenServices) -> FastAPI:
             open_services() as services,
             mcp.opened(services.toolbox, lambda caller: services.backend.list_indexes(caller.account_id)),
             _embedding_behind(services) as embedding,
+            open_metrics(services, product_version()) as metrics,
         ):
             worker.state.services = services
             app.state.drain = services.runs.drain
@@ -91,7 +95,7 @@ def create_app(open_services: OpenServices) -> FastAPI:
                 services.wait_until(services.model.warm_up(services.settings.model), name="warm-up-model")
             # What start-up has made stays until the end: the collector need not look at it again.
             gc.freeze()
-            yield EdgeServices(
+            edge = EdgeServices(
                 accounts=services.accounts,
                 office=services.office,
                 previewer=AnswerPreviewer(services),
@@ -104,10 +108,18 @@ def create_app(open_services: OpenServices) -> FastAPI:
                 on_search=lambda report: services.observers.observe(search_completed(report)),
                 readiness=readiness(services, embedding),
             )
+            metrics.edge = edge
+            app.state.metrics = metrics
+            yield edge
 
     app = create_gateway(
         open_edge,
-        extra_routers=[page_router(), answer_routes(lambda: worker.state.services), mcp_router(mcp)],
+        extra_routers=[
+            page_router(),
+            answer_routes(lambda: worker.state.services),
+            mcp_router(mcp),
+            observe_routes(lambda: worker.state.services, lambda: app.state.metrics, product_version()),
+        ],
         extra_policies=[mcp_policy],
     )
     return app

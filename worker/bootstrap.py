@@ -17,6 +17,7 @@ from worker.image_fetching import ImageFetcher
 from worker.images import ImageReader
 from worker.model_parts import open_model_parts
 from worker.observe.observers import Observers, write_log_line
+from worker.observe.peer_runs import answer_for_runs
 from worker.observe.peers import open_peers
 from worker.observe.worker_place import ALONE, WorkerPlace
 from worker.planning.catalog_planner import CatalogPlanner
@@ -53,7 +54,8 @@ async def open_services(settings: Settings, place: WorkerPlace = ALONE) -> Async
         review_store = await stack.enter_async_context(open_review_store(settings.data_dir))
         background = await stack.enter_async_context(open_background(settings.shutdown_grace_seconds / 2))
         reviews = Reviews(review_store, search, background)
-        background(reviews.resume(), name="resume-jobs")
+        if place.is_first:
+            background(reviews.resume(), name="resume-jobs")
         runs = await stack.enter_async_context(
             open_run_registry(
                 grace_seconds=settings.run_grace_seconds, retention_seconds=settings.run_retention_seconds
@@ -62,6 +64,7 @@ async def open_services(settings: Settings, place: WorkerPlace = ALONE) -> Async
         peers = await stack.enter_async_context(open_peers(place))
         observers = Observers()
         observers.add("log", write_log_line)
+        answer_for_runs(peers, runs)
         yield Services(
             settings=settings,
             office=office,

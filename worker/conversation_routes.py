@@ -19,6 +19,7 @@ from search_proxy.caller import Caller
 from worker.chat_suggestions import ChatSuggestions, SuggestionsRequest
 from worker.chat_suggestions_payload import read_suggestions_payload
 from worker.errors import InvalidRequest, NotFound, UpstreamFailed
+from worker.observe.peer_runs import forget_at_peers
 from worker.payload import MAX_PAYLOAD_BYTES
 from worker.replies import json_response
 from worker.request import check_enabled
@@ -75,6 +76,7 @@ async def delete_conversation(conversation_id: str, services: _Services, caller:
     with _translated():
         await services.conversations.delete(caller.account_id, conversation_id)
     services.runs.forget_conversation(caller.account_id, conversation_id)
+    await forget_at_peers(services.peers, caller.account_id, conversation_id)
     return Response(status_code=204)
 
 

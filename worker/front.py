@@ -22,6 +22,7 @@ from worker.aggregate import aggregate
 from worker.converse_memory import check_conversation
 from worker.converse_search import ConversingSearch
 from worker.errors import ShuttingDown, WorkerError
+from worker.observe.server_timing import server_timing
 from worker.payload import MAX_PAYLOAD_BYTES, AgenticPayload, read_json, read_query_parameters
 from worker.replies import http_error_response, json_response, search_error_response, worker_error_response
 from worker.request import AgenticRequest, build_request
@@ -74,7 +75,7 @@ async def _answer(services: Services, index: str, request: Request, *, only_stre
         return _stream(services, agentic)
     run = _start(services, agentic)
     answer = await aggregate(run, services.runs, request.receive)
-    return json_response(answer, headers={"x-aisle-run-id": run.id})
+    return json_response(answer, headers={"x-aisle-run-id": run.id} | server_timing(answer))
 
 
 async def _build(

@@ -14,6 +14,7 @@ from starlette.responses import Response
 from search_proxy.accounts.settings_schema import SettingsSnapshot
 from search_proxy.caller import Caller
 from worker.errors import InvalidRequest, NotFound, PayloadTooLarge
+from worker.observe.peer_runs import PeerRunStream, WantedRun, stop_at_peer
 from worker.run import Run
 from worker.services import Services
 from worker.sse import RunStream
@@ -56,6 +57,9 @@ async def get_run(
 async def delete_run(index: str, run_id: str, services: _Services, caller: _Caller) -> Response:
     """Stop a run at once, model call included."""
     run = services.runs.find(run_id, caller.account_id)
+    wanted = WantedRun(run_id=run_id, account_id=caller.account_id, index=index)
+    if run is None and await stop_at_peer(services.peers, wanted):
+        return Response(status_code=204)
     if run is None or run.index != index:
         raise NotFound(f"run {run_id!r} does not exist")
     run.stop("stopped")
@@ -66,9 +70,20 @@ def resume_run(services: Services, caller: Caller, index: str, last_event_id: st
     """Return the stream of a run from the event after `{runId}-{number}`, or 204 where nothing follows."""
     run_id, _, seq = last_event_id.rpartition("-")
     run = services.runs.find(run_id, caller.account_id)
+    if run is None and services.peers.others and seq.isdecimal() and len(seq) < 10:
+        wanted = WantedRun(run_id=run_id, account_id=caller.account_id, index=index, after=int(seq))
+        return PeerRunStream(
+            services.peers,
+            services.runs,
+            wanted,
+            ping_seconds=services.settings.sse_ping_seconds,
+            send_timeout_seconds=services.settings.sse_send_timeout_seconds,
+        )
     if run is None or run.index != index or not seq.isdecimal() or not run.has_events_after(int(seq)):
+        services.runs.resumes["nothing_left"] += 1
         # A browser takes 204 as the end; anything else would make it ask, and bill, again.
         return Response(status_code=204)
+    services.runs.resumes["here"] += 1
     return stream_run(services, run, after=int(seq))
 
 

@@ -6,7 +6,7 @@ One task group holds them all, so that none outlives the application and none is
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
@@ -20,7 +20,8 @@ MAX_FINISHED_BYTES = 64 * 1024 * 1024
 class RunRegistry:
     """Runs by id: the active ones, and for a while the finished ones.
 
-    Made by `open_run_registry`; `grace_seconds` is how long a run works on with nobody listening.
+    Made by `open_run_registry`; `grace_seconds` is how long a run works on with nobody listening. `listeners`
+    and `resumes`, how those who came back for a run fared, are for the metrics.
     """
 
     def __init__(self, group: asyncio.TaskGroup, *, grace_seconds: float, retention_seconds: float) -> None:
@@ -31,6 +32,8 @@ class RunRegistry:
         self._finished: OrderedDict[str, Run] = OrderedDict()
         self._finished_bytes = 0
         self._draining = False
+        self.listeners = 0
+        self.resumes: Counter[str] = Counter()
 
     @property
     def active(self) -> int:
@@ -62,10 +65,12 @@ class RunRegistry:
     def subscribe(self, run: Run) -> None:
         """Count one more listener."""
         run.subscribers += 1
+        self.listeners += 1
 
     def unsubscribe(self, run: Run) -> None:
         """Count one listener less; after the last one the grace begins."""
         run.subscribers -= 1
+        self.listeners -= 1
         if run.subscribers == 0 and not run.finished:
             self._watch(run)
 

@@ -92,10 +92,8 @@ class Settings(BaseModel):
 
     redis_url: SecretStr | None = None
     """Shares the edge cache and the conversations between machines."""
-    operator_key: SecretStr | None = Field(default=None, min_length=16)
-    """Opens what shows the whole server: metrics, every account's tail and operations page."""
     metrics_open: bool = False
-    """Whoever reaches this server may read its metrics; without it, this machine and the operator's key."""
+    """Whoever reaches this server may read its metrics; without it, this machine and operators' keys."""
     metrics_by_account: bool = False
     """Requests and tokens are counted for each account; names of accounts then stand in the metrics."""
     image_hosts: str = ""

@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 RETRY_MS = 2000
 """How long a browser waits before it reconnects."""
 
-_HEADERS = {
+STREAM_HEADERS = {
     "content-type": "text/event-stream; charset=utf-8",
     "cache-control": "no-cache, no-transform",
     "x-accel-buffering": "no",
@@ -43,7 +43,7 @@ class RunStream(Response):
         send_timeout_seconds: float = 20.0,
         headers: dict[str, str] | None = None,
     ) -> None:
-        super().__init__(headers=_HEADERS | (headers or {}))
+        super().__init__(headers=STREAM_HEADERS | (headers or {}))
         self._run = run
         self._registry = registry
         self._after = after

@@ -33,6 +33,11 @@ class TokenBudget:
         day, spent = self._spent.get(account_id, (0, 0))
         return spent if day == self._today() else 0
 
+    def highest_today(self) -> int:
+        """Return what the account that spent most has spent today."""
+        today = self._today()
+        return max((spent for day, spent in self._spent.values() if day == today), default=0)
+
     def spend(self, account_id: str, usage: TokenUsage) -> None:
         """Count a call's tokens, whether it went well or not."""
         tokens = usage.input + usage.output + usage.thoughts

@@ -1,0 +1,155 @@
+"""The part of the metrics that is read when somebody asks: what each part counts by itself, and its state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from search_proxy.edge_services import EdgeServices
+from worker.observe.metric_families import Family, Labels, counter, gauge
+from worker.services import Services
+
+_CACHE_RESULTS = {"absent": "negative"}
+"""The filter's "certainly not there" is what dashboards know as a negative hit."""
+_MAX_SCOPES = 200
+"""Filters whose ages are read; the oldest of them is what counts."""
+
+
+def state_families(services: Services, edge: EdgeServices) -> list[Family]:
+    """Return everything that is counted elsewhere, or is a state."""
+    return [
+        *_cache(services.cache.stats()),
+        *_model(services),
+        *_runs(services),
+        *_edge(edge),
+        counter(
+            "aisle_observer_failures_total",
+            "Completions that a listener failed on.",
+            {(name,): float(count) for name, count in services.observers.failures.items()},
+            ("observer",),
+        ),
+    ]
+
+
+def _cache(stats: Mapping[str, Any]) -> list[Family]:
+    lookups: dict[Labels, float] = {}
+    stores: dict[Labels, float] = {}
+    false_positives = 0.0
+    for tier, outcomes in stats["counts"].items():
+        for outcome, count in outcomes.items():
+            if outcome == "false_positive":
+                false_positives = float(count)
+            elif tier == "store":
+                stores[(outcome,)] = float(count)
+            else:
+                lookups[(tier, _CACHE_RESULTS.get(outcome, outcome))] = float(count)
+    filters = list(stats["filters"].values())[:_MAX_SCOPES]
+    ages = [facts["age_seconds"] for facts in filters if "age_seconds" in facts]
+    behind = [facts["behind_seconds"] for facts in filters if "behind_seconds" in facts]
+    return [
+        counter("aisle_cache_lookups_total", "What each tier said.", lookups, ("tier", "result")),
+        counter("aisle_cache_stores_total", "What became of answers to keep.", stores, ("result",)),
+        counter(
+            "aisle_cache_filter_false_positives_total",
+            "Lookups that the filter let through for nothing.",
+            {(): false_positives},
+        ),
+        gauge(
+            "aisle_cache_filter_age_seconds",
+            "Age of the oldest filter in use.",
+            {(): max(ages, default=0.0)},
+            merge="max",
+        ),
+        gauge(
+            "aisle_cache_filter_behind_seconds",
+            "How old the news of other processes is.",
+            {(): max(behind, default=0.0)},
+            merge="max",
+        ),
+        gauge(
+            "aisle_cache_breaker_open",
+            "Tiers that are not asked because they failed.",
+            {(name,): float(name in stats["open"]) for name in _CACHE_BREAKERS},
+            ("calls",),
+            merge="max",
+        ),
+    ]
+
+
+_CACHE_BREAKERS = ("edge_reads", "edge_writes", "table_reads", "table_writes")
+
+
+def _model(services: Services) -> list[Family]:
+    breakers = list(services.breakers.items())[:100]
+    limit = services.settings.tokens_per_day
+    return [
+        gauge(
+            "aisle_model_configured",
+            "Whether a model is set up.",
+            {(): float(services.model is not None)},
+            merge="max",
+        ),
+        gauge(
+            "aisle_model_breaker_open",
+            "Models that are not asked because they failed.",
+            {(name,): float(breaker.state.value != "closed") for name, breaker in breakers},
+            ("model",),
+            merge="max",
+        ),
+        gauge(
+            "aisle_token_budget_tokens",
+            "Tokens that an account may use a day, 0 for any number.",
+            {(): float(limit or 0)},
+            merge="max",
+        ),
+        gauge(
+            "aisle_token_budget_highest_tokens",
+            "What the account that used most has used today.",
+            {(): float(services.budget.highest_today())},
+            merge="max",
+        ),
+    ]
+
+
+def _runs(services: Services) -> list[Family]:
+    runs = services.runs
+    return [
+        gauge("aisle_open_streams", "Clients that a run is streamed to.", {(): float(runs.listeners)}),
+        gauge("aisle_runs_active", "Runs that are working.", {(): float(runs.active)}),
+        gauge("aisle_draining", "Whether a process is going down.", {(): float(runs.draining)}, merge="max"),
+        counter(
+            "aisle_resumes_total",
+            "Clients that came back for a run.",
+            {(result,): float(count) for result, count in runs.resumes.items()},
+            ("result",),
+        ),
+    ]
+
+
+def _edge(edge: EdgeServices) -> list[Family]:
+    traffic = edge.traffic
+    return [
+        counter(
+            "aisle_http_responses_total",
+            "Answers by kind of path and status.",
+            {(kind, str(status)): float(count) for (kind, status), count in traffic.responses.items()},
+            ("kind", "status"),
+        ),
+        counter(
+            "aisle_rate_limited_total",
+            "Requests refused by a limit.",
+            {(scope,): float(count) for scope, count in traffic.limited.items()},
+            ("scope",),
+        ),
+        gauge(
+            "aisle_settings_age_seconds",
+            "Since the settings of accounts were last seen to be current.",
+            {(): 0.0 if edge.office is None else edge.office.sync.age_seconds},
+            merge="max",
+        ),
+    ]
+
+
+def ready_family(is_ready: bool) -> Family:
+    """Return whether this process takes requests, as a count of those that do."""
+    return gauge("aisle_ready_processes", "Worker processes that take requests.", {(): float(is_ready)})
