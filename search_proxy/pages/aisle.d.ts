@@ -47,6 +47,7 @@ export interface Receipt {
   timings: Record<string, number>;
   tokens: Record<string, number>;
   warnings: string[];
+  reranking?: { kind: string; outcome: "reranked" | "unchanged" | "late" | "failed" | "skipped"; candidates: number; reason?: string };
   [more: string]: unknown;
 }
 
@@ -61,6 +62,8 @@ export interface Delta {
   appliedFilter?: string | null;
   filterDropped?: boolean;
   originalFilter?: string;
+  /** The hits again in a better order, at most once; a page that has been read may keep what it shows. */
+  rerankedHits?: Hit[];
   suggestedFilters?: { field: string; value: string; filter: string; count: number }[];
   categoryHits?: CategoryHits[];
   summary?: string;
@@ -97,6 +100,8 @@ export interface SearchOptions {
   categoryResultLimit?: number;
   clickableSummary?: boolean;
   suggestFilters?: boolean;
+  /** false wants no second order, and none is looked for. */
+  rerankedHits?: boolean;
   searchSettings?: Record<string, unknown>;
   userId?: string;
   sessionId?: string;

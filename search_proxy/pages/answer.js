@@ -81,6 +81,7 @@ export class AnswerView {
   _delta(delta) {
     if (delta.status) this._say(STATUS[delta.status] ?? "");
     if (delta.hits) this._showHits(delta);
+    if (delta.rerankedHits) this._reorder(delta.rerankedHits);
     for (const item of delta.categoryHits ?? []) {
       this._categories.push(item);
       this._shelves().add(item);
@@ -104,15 +105,28 @@ export class AnswerView {
       this.best.hidden = true;
       return;
     }
-    const { cards, listHref, onlist } = this._options;
+    const { listHref, onlist } = this._options;
     this.grid.classList.remove("grid-waiting");
-    fill(this.grid, ...delta.hits.slice(0, FIRST_HITS).map((hit, place) => card(hit, { ...cards, eager: place < 6 })));
+    this._fillGrid(delta.hits);
     if (this._total > 1) {
       const open = (event) => (event.preventDefault(), onlist(null));
       const text = `See all ${this._total.toLocaleString()}`;
       this.bestHead.append(el("a", { class: "see-all", dir: null, href: listHref(null), onclick: open, text }));
     }
     announce(`${this._total.toLocaleString()} products found.`);
+  }
+
+  /** Puts a better order in place of the first, unless somebody is at the products already. */
+  _reorder(hits) {
+    const isRead = this.grid.getBoundingClientRect().top < 0 || this.grid.matches(":hover, :focus-within");
+    if (this._plain || isRead) return;
+    this._hits = hits;
+    this._fillGrid(hits);
+  }
+
+  _fillGrid(hits) {
+    const { cards } = this._options;
+    fill(this.grid, ...hits.slice(0, FIRST_HITS).map((hit, place) => card(hit, { ...cards, eager: place < 6 })));
   }
 
   _showWishes({ appliedFilter, originalFilter, hits }) {
