@@ -102,6 +102,7 @@ def _report(
         outcome="ok" if failure is None else "canceled" if canceled else "error",
         seconds=seconds,
         total_hits=None if result is None else result.total_hits,
+        withheld=0 if result is None else result.withheld,
         error=None if failure is None or canceled else error,
     )
 
@@ -158,6 +159,8 @@ def _search_body(result: SearchResult, *, with_facets: bool) -> dict[str, Any]:
     }
     if with_facets:
         body["facets"] = result.facets
+    if result.withheld:
+        body["withheld"] = result.withheld
     return body
 
 

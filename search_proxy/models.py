@@ -135,6 +135,7 @@ class IndexDescription:
     `embedded_documents` is how many documents the vector lane knows already, by `embedding_model`.
     `says_who_may_see` tells that some document keeps itself from somebody. `rights` is what the caller for
     whom it was made may see, as a text that is equal for equal rights, "" where all of it is everybody's.
+    With `is_judged` a permission service decides over each hit: nothing made of hits may be kept for others.
     """
 
     index: str
@@ -149,6 +150,7 @@ class IndexDescription:
     embedding_model: str | None = None
     says_who_may_see: bool = False
     rights: str = ""
+    is_judged: bool = False
 
     def field(self, name: str) -> FieldInfo | None:
         """Return the field of that name, or None."""

@@ -20,6 +20,7 @@ class SearchReport:
     outcome: Literal["ok", "error", "canceled"]
     seconds: float
     total_hits: int | None = None
+    withheld: int = 0
     error: str | None = None
 
 

@@ -1,7 +1,7 @@
 """Completions of what a shopper is typing, within what the caller may see.
 
-Phrases are counted over the whole catalog. A caller with a forced filter gets only those that some product
-which the filter lets through really has, word by word, so that a completion tells nothing about the others.
+Phrases are counted over the whole catalog. A caller who may see a part of it gets only those that some
+product of that part really has, word by word, so that a completion tells nothing about the others.
 """
 
 from __future__ import annotations
@@ -52,12 +52,16 @@ async def suggest_queries(
     """
     if not isinstance(backend, Suggester):
         return []
-    if caller.forced_filter is None:
-        return [one.query for one in await backend.suggest(caller.account_id, index, prefix, limit)]
+    before = await search.describe_index(caller, index)
+    if not before.rights:
+        found = await backend.suggest(caller.account_id, index, prefix, limit)
+        # What was everybody's may have been kept from somebody while the phrases were read.
+        if (await search.describe_index(caller, index)).generation == before.generation:
+            return [one.query for one in found]
     tried = min(50, limit * _TRIED_PER_SHOWN)
     allowed: list[str] = []
     for one in await backend.suggest(caller.account_id, index, prefix, tried):
         quoted = SearchRequest(index=index, q=f'"{one.query}"', limit=1, attributes_to_retrieve=("_id",))
-        if len(allowed) < limit and (await search.handle_search(caller, quoted)).total_hits:
+        if len(allowed) < limit and (await search.handle_search(caller, quoted)).hits:
             allowed.append(one.query)
     return allowed

@@ -71,6 +71,7 @@ class Answer:
             "timings": self.timings.milliseconds(),
             "tokens": self.tokens(),
             "warnings": self.all_warnings(),
+            **({"withheld": withheld} if (withheld := self.withheld()) else {}),
             **({} if self.reranking is None else {"reranking": self.reranking.to_wire()}),
             **({} if self.tool_calls is None else {"tools": self.tool_calls}),
             **self._conversation(),
@@ -87,6 +88,10 @@ class Answer:
         written = self.summary_report.warnings if self.summary_report else ()
         degraded = [f"degraded: {self.degraded}"] if self.degraded else []
         return [*degraded, *planned, *written, *self.warnings]
+
+    def withheld(self) -> int:
+        """Return how many hits the view gate took out of the searches of this answer."""
+        return (self.initial.withheld if self.initial else 0) + sum(one.withheld for one in self.categories)
 
     def ungrounded_links(self) -> int:
         """Return how many links of the summary named a product that this stream did not send."""

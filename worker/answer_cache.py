@@ -162,6 +162,8 @@ def _tags(request: AgenticRequest, default_model: str) -> dict[str, str]:
         "model": config.models.plan or default_model,
         "prompt": str(request.prompt.version),
         "shape": hashlib.sha256(shape).hexdigest()[:12],
+        # A product may have been kept from somebody since its name was written into a summary.
+        **({"index": request.description.generation} if request.description.says_who_may_see else {}),
     }
 
 

@@ -11,6 +11,7 @@ from search_proxy.accounts.open_accounts import open_account_office
 from search_proxy.backends.embedded import open_embedded
 from search_proxy.embedding.opening import open_embedder
 from search_proxy.proxy import SearchProxy
+from search_proxy.viewing.gates import open_view_gates
 from worker.background import open_background
 from worker.document_cache import CachedDocuments
 from worker.image_fetching import ImageFetcher
@@ -43,7 +44,8 @@ async def open_services(settings: Settings, place: WorkerPlace = ALONE) -> Async
         embedder = stack.enter_context(open_embedder(settings.embedding_config()))
         backend = await stack.enter_async_context(open_embedded(settings.data_dir, embedder.embedder))
         cache = await stack.enter_async_context(open_cache(settings.cache_config()))
-        search = CachedDocuments(SearchProxy(backend), cache.edge)
+        gates = await stack.enter_async_context(open_view_gates(settings.view_gate_host_list()))
+        search = CachedDocuments(SearchProxy(backend, office.directory, gates), cache.edge)
         catalog_planner = CatalogPlanner(search)
         parts = await stack.enter_async_context(open_model_parts(settings, search, catalog_planner))
         toolbox = await stack.enter_async_context(

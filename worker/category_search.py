@@ -34,6 +34,7 @@ class CategoryHits:
     milliseconds: float = 0.0
     applied_filter: Filter | None = None
     dropped_filter: str | None = None
+    withheld: int = 0
     error: Mapping[str, Any] | None = None
 
     def to_wire(self) -> dict[str, Any]:
@@ -88,6 +89,7 @@ async def search_category(
         milliseconds=round((time.perf_counter() - began) * 1000, 2),
         applied_filter=applied,
         dropped_filter=dropped,
+        withheld=result.withheld,
     )
 
 

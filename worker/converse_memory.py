@@ -22,6 +22,7 @@ from conversation import (
     fitted_interaction,
 )
 from worker.answer import Answer
+from worker.conversation_rights import may_continue, rights_state
 from worker.errors import NotFound, TooManyTurns
 from worker.planning.plan import Interaction as PastTurn
 from worker.planning.thread_state import ThreadState
@@ -87,6 +88,9 @@ class ConversationMemory:
                 raise NotFound(str(error)) from error
             except ConversationError as error:
                 self._tell("conversation_not_loaded", error)
+        if not self._may_read(self.history):
+            self.history = ()
+            raise NotFound(f"conversation {self.conversation_id!r} does not exist")
         if self.history:
             self.thread = ThreadState.from_json(self.history[-1].state)
 
@@ -110,7 +114,7 @@ class ConversationMemory:
             summary=text,
             product_ids=product_ids,
             categories=categories,
-            state=thread.to_json(),
+            state={**thread.to_json(), **rights_state(self._answer.request.caller)},
         )
         with self._answer.timings.measure(Stage.CONVERSATION_COMMIT):
             try:
@@ -137,8 +141,15 @@ class ConversationMemory:
         except InteractionTooLarge as error:
             # What was said matters more than what the rules would like to know of it.
             self._tell("conversation_state_not_kept", error)
-            words = fitted_interaction(query=whole.query, summary=whole.summary)
+            rights = rights_state(self._answer.request.caller)
+            words = fitted_interaction(query=whole.query, summary=whole.summary, state=rights)
             return await self._turn.commit(words)
+
+    def _may_read(self, history: Sequence[Interaction]) -> bool:
+        request = self._answer.request
+        # A permission service opens to each set of groups what it will, not more to more groups.
+        is_judged = request.description.is_judged
+        return all(may_continue(request.caller, past.state, equal_groups=is_judged) for past in history)
 
     def _tell(self, event: str, error: Exception) -> None:
         self._answer.warnings.append(f"{event}:{type(error).__name__}")

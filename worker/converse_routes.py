@@ -72,6 +72,6 @@ async def _converse(
     asked = build_converse_request(caller, index, payload, settings, description)
     await check_conversation(services.conversations, caller.account_id, payload.conversation_id)
     images = await services.images.read(payload.images, payload.image_urls)
-    run = Run(account_id=caller.account_id, index=index)
+    run = Run(account_id=caller.account_id, index=index, rights=caller.rights)
     services.runs.start(run, Converse(services, replace(asked, images=images), run))
     return stream_run(services, run, after=0)

@@ -45,10 +45,11 @@ class CachedDocuments:
         Raises:
             SearchError: As the binding behind; an index that the caller may not use is never looked up.
         """
-        generation = (await self._search.describe_index(caller, index)).generation
-        if not generation or not ids:
+        described = await self._search.describe_index(caller, index)
+        if not described.generation or not ids or described.is_judged:
             return await self._search.get_documents(caller, index, ids)
-        key = orjson.dumps([index, generation, caller.rights, list(ids)]).decode()
+        rights = [caller.rights, described.rights]
+        key = orjson.dumps([index, described.generation, *rights, list(ids)]).decode()
         kept = await self._edge.get(caller.account_id, CACHE_KIND, key)
         if kept is not None:
             return [

@@ -90,7 +90,7 @@ async def _build(
 
 
 def _start(services: Services, agentic: AgenticRequest) -> Run:
-    run = Run(account_id=agentic.caller.account_id, index=agentic.index)
+    run = Run(account_id=agentic.caller.account_id, index=agentic.index, rights=agentic.caller.rights)
     flow = ConversingSearch if agentic.converses else AgenticSearch
     services.runs.start(run, flow(services, agentic, run))
     return run

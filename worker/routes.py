@@ -56,8 +56,8 @@ async def get_run(
 @router.delete("/runs/{run_id}")
 async def delete_run(index: str, run_id: str, services: _Services, caller: _Caller) -> Response:
     """Stop a run at once, model call included."""
-    run = services.runs.find(run_id, caller.account_id)
-    wanted = WantedRun(run_id=run_id, account_id=caller.account_id, index=index)
+    run = services.runs.find(run_id, caller.account_id, caller.rights)
+    wanted = WantedRun(run_id=run_id, account_id=caller.account_id, rights=caller.rights, index=index)
     if run is None and await stop_at_peer(services.peers, wanted):
         return Response(status_code=204)
     if run is None or run.index != index:
@@ -69,9 +69,15 @@ async def delete_run(index: str, run_id: str, services: _Services, caller: _Call
 def resume_run(services: Services, caller: Caller, index: str, last_event_id: str) -> Response:
     """Return the stream of a run from the event after `{runId}-{number}`, or 204 where nothing follows."""
     run_id, _, seq = last_event_id.rpartition("-")
-    run = services.runs.find(run_id, caller.account_id)
+    run = services.runs.find(run_id, caller.account_id, caller.rights)
     if run is None and services.peers.others and seq.isdecimal() and len(seq) < 10:
-        wanted = WantedRun(run_id=run_id, account_id=caller.account_id, index=index, after=int(seq))
+        wanted = WantedRun(
+            run_id=run_id,
+            account_id=caller.account_id,
+            rights=caller.rights,
+            index=index,
+            after=int(seq),
+        )
         return PeerRunStream(
             services.peers,
             services.runs,

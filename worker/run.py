@@ -42,13 +42,22 @@ class EventsLost(Exception):
 class Run:
     """One answer being made: its log of events, its subscribers, and its end.
 
+    `rights` are those of the caller whom it answers; nobody with others gets its events.
     `stopped_because` says why a run was cancelled: `client_gone`, `stopped` or `shutting_down`.
     """
 
-    def __init__(self, *, account_id: str, index: str, end_event: EventName = EventName.STREAM_END) -> None:
+    def __init__(
+        self,
+        *,
+        account_id: str,
+        index: str,
+        rights: str = "",
+        end_event: EventName = EventName.STREAM_END,
+    ) -> None:
         self.id = secrets.token_hex(12)
         self.account_id = account_id
         self.index = index
+        self.rights = rights
         self.conversation_id: str | None = None
         self.stopped_because: str | None = None
         self.finished = False

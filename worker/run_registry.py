@@ -51,10 +51,12 @@ class RunRegistry:
         self._group.create_task(self._execute(run, work), name=f"run:{run.id}")
         self._watch(run)
 
-    def find(self, run_id: str, account_id: str) -> Run | None:
-        """Return the account's run of that id, active or lately finished."""
+    def find(self, run_id: str, account_id: str, rights: str) -> Run | None:
+        """Return the account's run of that id, active or lately finished, to who may see what it says."""
         run = self._active.get(run_id) or self._finished.get(run_id)
-        return run if run is not None and run.account_id == account_id else None
+        if run is None or run.account_id != account_id:
+            return None
+        return run if rights in (run.rights, "owner") else None
 
     def forget_conversation(self, account_id: str, conversation_id: str) -> None:
         """Let go of what finished runs of a conversation have said; one that works goes on to its end."""

@@ -98,6 +98,8 @@ class Settings(BaseModel):
     """Requests and tokens are counted for each account; names of accounts then stand in the metrics."""
     image_hosts: str = ""
     """Hosts that images of a conversation may be fetched from, separated by commas; by default none."""
+    view_gate_hosts: str = ""
+    """Hosts, or `host:port`, on our own network where an account's permission service may be, by commas."""
     cache_table: Literal["sqlite", "dynamodb"] = "sqlite"
     accounts_table: str | None = None
     """A DynamoDB table for accounts and settings; without one they are in SQLite under the data folder."""
@@ -142,6 +144,10 @@ class Settings(BaseModel):
     def image_host_list(self) -> tuple[str, ...]:
         """Return the hosts that images may be fetched from."""
         return tuple(host for name in self.image_hosts.split(",") if (host := name.strip()))
+
+    def view_gate_host_list(self) -> tuple[str, ...]:
+        """Return the hosts where permission services may be without https and a public address."""
+        return tuple(host for name in self.view_gate_hosts.split(",") if (host := name.strip()))
 
     def web_search_keys(self) -> WebSearchKeys:
         """Return what web search is set up with."""

@@ -49,6 +49,7 @@ class ToolboxConfig:
 class _Corpus:
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     profile: CorpusProfile | None = None
+    stamp: tuple[str | None, ...] = ()
     costs: Mapping[str, ToolCost] | None = None
     measured_at: float = 0.0
 
@@ -70,7 +71,7 @@ class Toolbox:
         self._web = web or WebTier()
         self._paraphraser = paraphraser
         self._config = config or ToolboxConfig()
-        self._corpora: OrderedDict[tuple[str, str, tuple[str, ...]], _Corpus] = OrderedDict()
+        self._corpora: OrderedDict[tuple[str, str, str], _Corpus] = OrderedDict()
 
     def switched_on(self, caller: Caller, index: str) -> frozenset[str]:
         """Return the names of the tools that the account has on for the index."""
@@ -183,11 +184,12 @@ class Toolbox:
     async def _profile(self, caller: Caller, index: str) -> CorpusProfile:
         corpus = self._corpus(caller, index)
         description = await self._search.describe_index(caller, index)
-        stamp = (description.generation, description.embedding_model)
+        stamp = (description.generation, description.embedding_model, description.rights)
         async with corpus.lock:
             known = corpus.profile
-            if known is None or (known.generation, known.embedding_model) != stamp:
+            if known is None or corpus.stamp != stamp:
                 known = corpus.profile = await read_profile(self._search, caller, index)
+                corpus.stamp = stamp
                 if time.monotonic() - corpus.measured_at > _MEASURED_FOR_SECONDS:
                     corpus.costs = None
         return known
@@ -204,8 +206,7 @@ class Toolbox:
 
     def _corpus(self, caller: Caller, index: str) -> _Corpus:
         """Return what is known of an index, apart for every set of rights that sees it differently."""
-        rights = (str(caller.forced_filter or ""), *sorted(caller.groups))
-        key = (caller.account_id, index, rights)
+        key = (caller.account_id, index, caller.rights)
         corpus = self._corpora.setdefault(key, _Corpus())
         self._corpora.move_to_end(key)
         if len(self._corpora) > _REMEMBERED_CORPORA:

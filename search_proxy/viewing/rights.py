@@ -67,7 +67,9 @@ class Rights:
         fields = description.fields
         if not self.is_owner and description.says_who_may_see:
             fields = tuple(field for field in fields if not is_visibility_field(field.name))
-        return replace(description, fields=fields, rights=self.text if is_partial else "")
+        is_judged = not self.is_owner and self.settings.kind == "http"
+        text = self.text if is_partial else ""
+        return replace(description, fields=fields, rights=text, is_judged=is_judged)
 
 
 def rights_of(caller: Caller, settings: ViewGateSettings) -> Rights:

@@ -138,7 +138,7 @@ async def test_a_client_that_leaves_takes_its_run_and_its_model_call_with_it(tmp
         gemini.script(gated_text(pieces, [_opened(), gate]), SUMMARY)
         async with asyncio.timeout(10):
             async with shop.client.stream("GET", AGENTIC, params={"q": WINTER}) as response:
-                run = shop.services.runs.find(response.headers["x-aisle-run-id"], "demo")
+                run = shop.services.runs.find(response.headers["x-aisle-run-id"], "demo", "owner")
                 await _next_category(frames(response))
                 await gate.reached()
             await gemini.calls[0].gone.wait()

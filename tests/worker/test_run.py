@@ -163,11 +163,11 @@ async def test_a_run_is_found_by_its_own_account_only(registry: RunRegistry) -> 
 
     registry.subscribe(run)
     registry.start(run, work)
-    assert registry.find(run.id, "acme") is run
-    assert registry.find(run.id, "other") is None
+    assert registry.find(run.id, "acme", "owner") is run
+    assert registry.find(run.id, "other", "owner") is None
     gate.set()
     await _read_all(run)
-    assert registry.find(run.id, "acme") is run
+    assert registry.find(run.id, "acme", "owner") is run
     assert not run.has_events_after(run.last_seq)
 
 

@@ -50,6 +50,7 @@ def answer_completed(
         total_hits=answer.initial.total_hits if answer.initial else None,
         filters_dropped=sum(found.dropped_filter is not None for found in answer.categories),
         ungrounded_links=answer.ungrounded_links(),
+        withheld=answer.withheld() or None,
         reranked=None if answer.reranking is None else answer.reranking.outcome,
         warnings=answer.all_warnings() or None,
         tokens=answer.tokens(),
@@ -73,6 +74,7 @@ def search_completed(report: SearchReport) -> Completion:
         query_hash=None if report.query is None else hashed(report.query),
         query=report.query if report.may_log_query else None,
         total_hits=report.total_hits,
+        withheld=report.withheld or None,
         timings={"E2E": round(report.seconds * 1000, 2)},
     )
 

@@ -62,6 +62,8 @@ class Completion:
     total_hits: int | None = None
     filters_dropped: int | None = None
     ungrounded_links: int | None = None
+    withheld: int | None = None
+    """How many hits the view gate took out, where it took any."""
     reranked: str | None = None
     """What became of a better order for the first hits, where one was asked for."""
     warnings: Sequence[str] | None = None

@@ -47,7 +47,7 @@ MAX_DECISIONS = 2048
 """Decisions kept, by query: what is asked once is asked again."""
 
 _WITHOUT_SEARCH = (Strategy.NO_MATCH, Strategy.NEEDS_CLARIFICATION)
-_VocabularyKey = tuple[str, str, str, str, tuple[str, ...]]
+_VocabularyKey = tuple[str, str, str, str, str]
 
 
 class CatalogPlanner:
@@ -110,8 +110,7 @@ class CatalogPlanner:
         search = CatalogSearch(self._search, request)
         description = await search.describe()
         caller = request.caller
-        rights = (str(caller.forced_filter or ""), tuple(sorted(caller.groups)))
-        key = (caller.account_id, request.index, description.generation, *rights)
+        key = (caller.account_id, request.index, description.generation, caller.rights, description.rights)
         known = self._vocabularies.get(key)
         if known is None:
             known = self._vocabularies[key] = await search.learn(description)

@@ -78,7 +78,7 @@ class ModelPlanner:
             max_output_tokens=config.max_output_tokens,
             conversational=config.conversational,
         )
-        self._contexts: OrderedDict[tuple[str, str, str, tuple[str, ...] | None], str] = OrderedDict()
+        self._contexts: OrderedDict[tuple[str | tuple[str, ...] | None, ...], str] = OrderedDict()
 
     async def plan(self, request: PlanRequest, emit: Emit) -> PlanReport:
         """Push the plan's parts through `emit` and return how it went.
@@ -122,7 +122,8 @@ class ModelPlanner:
             logger.warning("facet_context_failed", extra={"index": request.index, "error": repr(error)})
             return "", ("no_facet_context=1",)
         allowed = request.filter_fields
-        key = (request.caller.account_id, description.index, description.generation, allowed)
+        index = (description.index, description.generation, description.rights)
+        key = (request.caller.account_id, *index, request.caller.rights, allowed)
         context = self._contexts.get(key)
         if context is None:
             shown = description.only(allowed)
