@@ -65,6 +65,11 @@ class EdgeCache(Protocol):
     name: str
     is_local: bool
 
+    @property
+    def used_bytes(self) -> int | None:
+        """The bytes in use in this process, overhead included; None where they are elsewhere."""
+        ...
+
     async def get(self, key: EdgeKey) -> EdgeValue | None:
         """Return the value, fresh or stale; a damaged one is removed and not returned.
 

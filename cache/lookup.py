@@ -79,11 +79,13 @@ class TieredLookup:
             entry = await self._from_table(key, expect, steps)
             tier = "table" if entry is not None else None
         decided = tuple(steps)
+        reason = steps[-1].outcome if entry is not None else reason_of_miss(decided)
+        self._tiers.counters.count("lookup", reason)
         return CacheDecision(
             key_text=key.text,
             entry=entry,
             tier=tier,
-            reason=steps[-1].outcome if entry is not None else reason_of_miss(decided),
+            reason=reason,
             steps=decided,
             ms=(time.perf_counter() - started) * 1000,
         )

@@ -24,6 +24,7 @@ from cache.keys import QueryKey, scope_of
 from cache.lookup import Refresh, TieredLookup, Tiers
 from cache.query_table import TableRow
 from cache.single_flight import Seat, SingleFlight
+from cache.snapshot import CacheSnapshot, filter_snapshot, tier_snapshot, value_counts
 
 _TABLE_WRITE_SECONDS = 3.0
 
@@ -214,8 +215,23 @@ class QueryCache:
         """Return when the reads, promotions and refreshes that are under way have ended."""
         await self._tiers.background.settle()
 
+    def snapshot(self) -> CacheSnapshot:
+        """Return what the cache counts of itself, for metrics."""
+        tiers, counts = self._tiers, self._tiers.counters.by_tier()
+        edge, table = tiers.edge_calls, tiers.table_calls
+        return CacheSnapshot(
+            lookups=counts.get("lookup", {}),
+            edge=tier_snapshot("edge", tiers.counters, edge.reads, edge.writes, tiers.edge.used_bytes),
+            filter=filter_snapshot(tiers.counters, self._filters.describe()),
+            table=tier_snapshot("table", tiers.counters, table.reads, table.writes),
+            values=value_counts(tiers.counters),
+            stores=counts.get("store", {}),
+            flights=len(self._flights),
+            background=len(tiers.background),
+        )
+
     def stats(self) -> dict[str, Any]:
-        """Return counters, filters, and the state of each breaker, for metrics and people."""
+        """Return counters, filters by account and index, and the open breakers, for operators."""
         tiers = self._tiers
         breakers = {
             "edge_reads": tiers.edge_calls.reads,

@@ -53,6 +53,7 @@ class RedisEdge:
 
     name = "edge"
     is_local = False
+    used_bytes: int | None = None
 
     def __init__(self, client: Redis, *, prefix: str, clock: Callable[[], float] = time.time) -> None:
         self._client = client
