@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -11,7 +12,6 @@ from pathlib import Path
 
 from conversation.conversations import Conversations, try_load_secret
 from conversation.policy import ConversationPolicy
-from conversation.redis_storage import RedisStorage
 from conversation.sqlite_storage import MAX_FILE_BYTES, SqliteStorage
 from conversation.storage import ConversationStorage
 
@@ -64,7 +64,12 @@ async def open_conversations(
 
 def _open_storage(config: ConversationConfig) -> ConversationStorage:
     if config.redis_url is not None:
-        return RedisStorage(config.redis_url, timeout_seconds=config.timeout_seconds)
+        # Its client takes 6 MB, which a process without Redis does not pay.
+        module = importlib.import_module("conversation.redis_storage")
+        storage: ConversationStorage = module.RedisStorage(
+            config.redis_url, timeout_seconds=config.timeout_seconds
+        )
+        return storage
     assert config.sqlite_path is not None
     return SqliteStorage(
         config.sqlite_path, timeout_seconds=config.timeout_seconds, max_bytes=config.max_file_bytes

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 from cache.config import CacheConfig, DynamoConfig
 from conversation.opening import ConversationConfig
 from search_proxy.accounts.open_accounts import DynamoDBPlace
-from search_proxy.embedding.gemini_embedder import GeminiEmbeddingConfig
+from search_proxy.embedding.gemini_config import GeminiEmbeddingConfig
 from search_proxy.embedding.opening import EmbedderKind, EmbeddingConfig
 from search_proxy.web.providers import GOOGLE_URL, TAVILY_URL, WebSearchKeys
 from worker.llm.deadlines import Deadlines

@@ -1,7 +1,11 @@
-"""Opens the accounts of a process: the store that the settings name, and the office over it."""
+"""Opens the accounts of a process: the store that the settings name, and the office over it.
+
+boto3 takes 10 MB, so that it is loaded with a DynamoDB table alone.
+"""
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -10,7 +14,6 @@ from typing import Protocol
 
 from search_proxy.accounts.account_office import AccountOffice, open_office
 from search_proxy.accounts.directory import AccountDirectory
-from search_proxy.accounts.dynamodb_store import DynamoDBAccountStore
 from search_proxy.accounts.grant import DEMO_ACCOUNT
 from search_proxy.accounts.sqlite_store import SqliteAccountStore
 from search_proxy.accounts.store import AccountStore
@@ -64,10 +67,12 @@ class _ClosableStore(AccountStore, Protocol):
 async def _open_store(data_dir: Path, dynamodb: DynamoDBPlace | None) -> _ClosableStore:
     if dynamodb is None:
         return await SqliteAccountStore.open(data_dir / FILE_NAME)
-    return await DynamoDBAccountStore.open(
+    module = importlib.import_module("search_proxy.accounts.dynamodb_store")
+    store: _ClosableStore = await module.DynamoDBAccountStore.open(
         dynamodb.table,
         region=dynamodb.region,
         endpoint_url=dynamodb.endpoint_url,
         credentials=dynamodb.credentials,
         create_table=dynamodb.create_table,
     )
+    return store

@@ -11,13 +11,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
 import numpy as np
 import numpy.typing as npt
 
+from search_proxy.embedding.gemini_config import GeminiEmbeddingConfig
 from search_proxy.errors import SearchUnavailable
 
 BATCH_SIZE = 100
@@ -32,20 +32,6 @@ _MESSAGE_LIMIT = 300
 _LONGEST_WAIT_SECONDS = 30.0
 
 Array = npt.NDArray[np.float32]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GeminiEmbeddingConfig:
-    """Where the model is, and what it is asked for."""
-
-    api_key: str = field(repr=False)
-    base_url: str = "https://generativelanguage.googleapis.com"
-    api_version: str = "v1beta"
-    model: str = "gemini-embedding-001"
-    dimension: int = 768
-    query_seconds: float = 1.0
-    """A search waits for it, on one of few threads."""
-    batch_seconds: float = 20.0
 
 
 class GeminiEmbedder:

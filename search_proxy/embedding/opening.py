@@ -1,15 +1,19 @@
-"""Opens the embedder that the settings ask for, and says in words what became of it."""
+"""Opens the embedder that the settings ask for, and says in words what became of it.
+
+What an embedder needs, an ONNX runtime or an HTTP client, is loaded with the embedder: 30 MB that a search
+without one does not pay.
+"""
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from search_proxy.embedding.gemini_embedder import GeminiEmbeddingConfig, open_gemini_embedder
-from search_proxy.embedding.minilm import open_minilm
+from search_proxy.embedding.gemini_config import GeminiEmbeddingConfig
 from search_proxy.embedding.minilm_files import MiniLmFiles
 from search_proxy.engine.embedder import Embedder
 from search_proxy.errors import SearchUnavailable
@@ -66,10 +70,12 @@ def open_embedder(config: EmbeddingConfig) -> Iterator[OpenedEmbedder]:
     elif config.kind == "gemini":
         if config.gemini is None:
             raise SearchUnavailable("the embedder 'gemini' needs a Gemini API key")
-        with open_gemini_embedder(config.gemini) as gemini:
+        module = importlib.import_module("search_proxy.embedding.gemini_embedder")
+        with module.open_gemini_embedder(config.gemini) as gemini:
             yield OpenedEmbedder(embedder=gemini, stop=gemini.stop)
     elif files.are_ready():
-        with open_minilm(files, config.threads) as minilm:
+        module = importlib.import_module("search_proxy.embedding.minilm")
+        with module.open_minilm(files, config.threads) as minilm:
             yield OpenedEmbedder(embedder=minilm)
     else:
         missing = f"no embedding model in {str(files.folder)!r}; `{SETUP_COMMAND}` makes it"

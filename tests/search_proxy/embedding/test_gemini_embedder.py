@@ -10,13 +10,13 @@ import numpy as np
 import orjson
 import pytest
 
+from search_proxy.embedding.gemini_config import GeminiEmbeddingConfig
 from search_proxy.embedding.gemini_embedder import (
     ATTEMPTS,
     BATCH_SIZE,
     FAILURES_TO_PAUSE,
     PAUSE_SECONDS,
     GeminiEmbedder,
-    GeminiEmbeddingConfig,
 )
 from search_proxy.errors import SearchUnavailable
 from tests.search_proxy.embedding.gemini_server import Answer, EmbeddingServer, embedding_server
