@@ -101,6 +101,12 @@ class Settings(BaseModel):
     view_gate_hosts: str = ""
     """Hosts, or `host:port`, on our own network where an account's permission service may be, by commas."""
     cache_table: Literal["sqlite", "dynamodb"] = "sqlite"
+    cache_edge_budget_seconds: float = Field(default=0.020, gt=0, le=5)
+    """How long a question waits for the shared edge cache before the next tier is asked."""
+    cache_table_budget_seconds: float = Field(default=0.050, gt=0, le=5)
+    """How long a question waits for the table of answers before it counts as not stored."""
+    cache_sqlite_max_bytes: int = Field(default=4 * 1024**3, ge=100_000)
+    """How large the embedded table of answers may grow; over it new answers stay at the edge."""
     accounts_table: str | None = None
     """A DynamoDB table for accounts and settings; without one they are in SQLite under the data folder."""
     dynamodb_region: str = "us-east-1"
@@ -131,6 +137,9 @@ class Settings(BaseModel):
             edge="in_process" if url is None else "redis",
             redis_url=url,
             table=self.cache_table,
+            sqlite_max_bytes=self.cache_sqlite_max_bytes,
+            edge_budget_seconds=self.cache_edge_budget_seconds,
+            table_budget_seconds=self.cache_table_budget_seconds,
             dynamodb=DynamoConfig(region=self.dynamodb_region, endpoint_url=self.dynamodb_endpoint_url),
         )
 
