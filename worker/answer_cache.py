@@ -113,8 +113,6 @@ def _key(request: AgenticRequest) -> QueryKey | None:
         differs["forced"] = str(request.caller.forced_filter)
     if request.caller.groups:
         differs["groups"] = sorted(request.caller.groups)
-    if request.description.rights:
-        differs["rights"] = request.description.rights
     if request.caller.is_owner and request.description.says_who_may_see:
         differs["owner"] = True
     if request.max_categories != request.settings.agentic_config.max_categories:
@@ -162,9 +160,18 @@ def _tags(request: AgenticRequest, default_model: str) -> dict[str, str]:
         "model": config.models.plan or default_model,
         "prompt": str(request.prompt.version),
         "shape": hashlib.sha256(shape).hexdigest()[:12],
-        # A product may have been kept from somebody since its name was written into a summary.
-        **({"index": request.description.generation} if request.description.says_who_may_see else {}),
+        **_view(request),
     }
+
+
+def _view(request: AgenticRequest) -> dict[str, str]:
+    """Return what ties an answer to who may see what, in an index whose documents say so.
+
+    A product may have been kept from somebody since its name was written into a summary.
+    """
+    description = request.description
+    view = {"view": description.rights} if description.rights else {}
+    return {**view, "index": description.generation} if description.says_who_may_see else view
 
 
 def _told_hits(settings: IndexSettings) -> int:

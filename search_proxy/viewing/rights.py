@@ -42,8 +42,8 @@ class Rights:
     @property
     def text(self) -> str:
         """The rights as a text that is equal for equal rights under equal settings."""
-        settings = "" if self.is_owner else repr(self.settings.model_dump(exclude={"timeout_ms"}))
-        whole = f"{settings} {self.caller.rights}"
+        settings = None if self.is_owner else self.settings.model_dump(exclude={"timeout_ms"})
+        whole = repr((settings, sorted(self.caller.groups), str(self.caller.forced_filter or "")))
         return hashlib.sha256(whole.encode(errors="surrogatepass")).hexdigest()[:32]
 
     def bound(self, request: SearchRequest) -> SearchRequest:

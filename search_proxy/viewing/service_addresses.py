@@ -38,7 +38,7 @@ class ServiceAddresses:
             raise ViewGateFailed("address", "the service's url is not a URL") from error
         if self.is_listed(host, port):
             return
-        if parts.scheme != "https":
+        if parts.scheme != "https" or not host:
             raise ViewGateFailed("address", "the service's url is not https, and its host is not listed")
         if is_address(host) and not is_public(host):
             raise ViewGateFailed("address", "the service is at an address that is not public")
