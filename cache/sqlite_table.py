@@ -76,7 +76,7 @@ class SqliteTable:
 
         def read(connection: sqlite3.Connection) -> TableRow | None:
             row = connection.execute(
-                "SELECT entry, written_at_ms, expires_at, pinned FROM cached_query WHERE pk = ?"
+                "SELECT CAST(entry AS BLOB), written_at_ms, expires_at, pinned FROM cached_query WHERE pk = ?"
                 " AND entry IS NOT NULL AND (expires_at IS NULL OR expires_at > ?)",
                 (key.text, now),
             ).fetchone()
