@@ -18,6 +18,7 @@ BENCHES = (
     "routing",
     "relevance",
     "hybrid_relevance",
+    "fusion",
     "embedding",
     "cached_streams",
     "tools",

@@ -24,6 +24,13 @@ from search_proxy.engine.snapshot import Snapshot, open_snapshot
 from search_proxy.engine.vector_lane import VectorLane
 from search_proxy.models import SearchRequest
 
+FUSIONS: Mapping[str, Fusion | None] = {
+    "weighted RRF (default)": Fusion(),
+    "exact convex": Fusion(method="convex"),
+    "RRF": Fusion(method="rrf"),
+    "text alone": None,
+}
+
 
 def main() -> None:
     """Print one table, or a line that says why there is none."""
@@ -36,20 +43,16 @@ def main() -> None:
         add_documents(index, products)
         embed_missing(index, embedder, lambda done, of: None)
         _, snapshot = open_snapshot(index)
-        lanes: Mapping[str, VectorLane | None] = {
-            "text alone": None,
-            "exact convex .6 / .4 (default)": VectorLane(embedder, Fusion()),
-            "weighted RRF .7 / .3": VectorLane(embedder, Fusion(method="weighted_rrf")),
-            "RRF": VectorLane(embedder, Fusion(method="rrf")),
-        }
+        lanes = {name: None if one is None else VectorLane(embedder, one) for name, one in FUSIONS.items()}
         measured = {
-            name: measure(judged, lambda query, lane=lane: _ranked(snapshot, lane, query), str)  # type: ignore[misc]
+            name: measure(judged, lambda query, lane=lane: ranked(snapshot, lane, query), str)  # type: ignore[misc]
             for name, lane in lanes.items()
         }
     _print(measured, len(judged))
 
 
-def _ranked(snapshot: Snapshot, lane: VectorLane | None, query: str) -> Sequence[str]:
+def ranked(snapshot: Snapshot, lane: VectorLane | None, query: str) -> Sequence[str]:
+    """Return the ids of the best 100 products."""
     request = SearchRequest(index="icecat", q=query, limit=100, collapse=False, attributes_to_retrieve=())
     return [hit["_id"] for hit in search_snapshot(snapshot, request, lane).hits]
 

@@ -1,7 +1,8 @@
 """Brings the text lane and the vector lane into one order.
 
-Exact convex is the default: the best of both lanes, scored by both, with the true similarity of every
-candidate (docs/engine.md). What only the text lane has beyond its best follows in its own order.
+Weighted reciprocal ranks are the default (docs/decisions/0013-lanes-are-fused-by-rank.md): what the best of
+each lane are worth depends on their places, and text scores that say nearly the same share one place. What
+only the text lane has beyond its best follows in its own order.
 """
 
 from __future__ import annotations
@@ -16,16 +17,23 @@ from search_proxy.engine.columns import Array
 
 FusionMethod = Literal["convex", "weighted_rrf", "rrf"]
 
+SHARED_STEP = 0.05
+"""Text scores this share of the best one apart say nearly the same: their ranks would be chance."""
+
+_ORDERS_EQUAL = 1e-6
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fusion:
     """How the lanes are fused; `depth` of each are candidates.
 
-    Below `min_similarity` the vector lane brings nothing of its own, so that nonsense finds nothing. The
-    value is measured for MiniLM (docs/engine.md) and belongs to a model, as similarities do.
+    `weighted_rrf` is the one in which text shares places; `rrf` is the plain one; `convex` adds the scores
+    themselves, with the true similarity of every candidate. Below `min_similarity` the vector lane brings
+    nothing of its own, so that nonsense finds nothing. The value is measured for MiniLM (docs/engine.md) and
+    belongs to a model, as similarities do.
     """
 
-    method: FusionMethod = "convex"
+    method: FusionMethod = "weighted_rrf"
     vector_weight: float | None = None
     depth: int = 200
     rank_constant: int = 60
@@ -61,9 +69,7 @@ def fuse(lanes: Lanes, fusion: Fusion) -> tuple[Array, Array]:
     if fusion.method == "convex":
         scores = _convex(lanes, candidates, fusion.weight)
     else:
-        weight = fusion.weight
-        scores = (1 - weight) * _reciprocal(candidates, lanes.text_rows[best_text], fusion.rank_constant)
-        scores += weight * _reciprocal(candidates, lanes.vector_rows[best_vector], fusion.rank_constant)
+        scores = _reciprocal(lanes, best_text, best_vector, candidates, fusion)
     # Behind every candidate comes what only the text lane has, in its own order.
     at = np.minimum(np.searchsorted(lanes.text_rows, candidates), max(0, len(lanes.text_rows) - 1))
     is_text = lanes.text_rows[at] == candidates if len(lanes.text_rows) else np.zeros(len(candidates), bool)
@@ -100,10 +106,34 @@ def _convex(lanes: Lanes, candidates: Array, weight: float) -> Array:
     return fused
 
 
-def _reciprocal(candidates: Array, ranked: Array, constant: int) -> Array:
-    found = np.zeros(len(candidates))
-    found[np.searchsorted(candidates, ranked)] = 1.0 / (constant + 1 + np.arange(len(ranked)))
-    return found
+def _reciprocal(
+    lanes: Lanes, best_text: Array, best_vector: Array, candidates: Array, fusion: Fusion
+) -> Array:
+    """Return what each candidate's places are worth; the first place in both lanes is worth 1."""
+    text_scores = lanes.text_scores[best_text].astype(np.float64)
+    text_places = np.arange(len(best_text), dtype=np.float64)
+    if fusion.method == "weighted_rrf":
+        text_places = _shared_places(text_scores)
+    first = fusion.rank_constant + 1
+    scores = np.zeros(len(candidates))
+    at = np.searchsorted(candidates, lanes.text_rows[best_text])
+    scores[at] = (1 - fusion.weight) * first / (first + text_places)
+    if fusion.method == "weighted_rrf" and len(at):
+        # Those that share all their places are in the order of their text scores.
+        scores[at] += _ORDERS_EQUAL * text_scores / text_scores[0]
+    at = np.searchsorted(candidates, lanes.vector_rows[best_vector])
+    scores[at] += fusion.weight * first / (first + np.arange(len(best_vector)))
+    return scores
+
+
+def _shared_places(scores: Array) -> Array:
+    """Return the place of each score, the best first; scores of the same step share the mean of theirs."""
+    if not len(scores):
+        return scores
+    steps = np.ceil(scores / (SHARED_STEP * scores[0]) - _ORDERS_EQUAL)
+    _, group, sizes = np.unique(-steps, return_inverse=True, return_counts=True)
+    places: Array = (np.cumsum(sizes) - (sizes + 1) / 2)[group]
+    return places
 
 
 def _looked_up(wanted: Array, rows: Array, values: Array) -> Array:

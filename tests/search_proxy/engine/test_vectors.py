@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -198,9 +199,24 @@ def test_every_fusion_orders_as_its_formula_says(method: FusionMethod, best: lis
 
 def test_exact_convex_scores_every_candidate_by_both_lanes() -> None:
     """Row 3 is no near vector, but its true similarity counts."""
-    rows, scores = fuse(_LANES, Fusion(depth=2))
+    rows, scores = fuse(_LANES, Fusion(method="convex", depth=2))
     assert scores[rows.tolist().index(3)] == pytest.approx(0.6 * 1.0 + 0.4 * 0.1)
     assert scores[rows.tolist().index(2)] == pytest.approx(0.4 * 0.8)
+
+
+def test_text_scores_that_say_nearly_the_same_leave_the_order_to_the_vectors() -> None:
+    """They share a place, so the nearer comes first; what has no vector stays in the order of the text."""
+    lanes = Lanes(
+        text_rows=np.array([1, 2, 3, 4, 5]),
+        text_scores=np.array([9.9, 9.95, 10.0, 7.0, 6.99]),
+        vector_rows=np.array([1, 3, 4]),
+        similarities=np.array([0.9, 0.8, 0.7]),
+    )
+    rows, scores = fuse(lanes, Fusion())
+    assert rows[np.argsort(-scores)].tolist() == [1, 3, 4, 2, 5]
+    assert scores.max() <= 1.0
+    rows, scores = fuse(replace(lanes, vector_rows=rows[:0], similarities=np.empty(0)), Fusion())
+    assert rows[np.argsort(-scores)].tolist() == [3, 2, 1, 4, 5]
 
 
 def test_one_empty_lane_leaves_the_other() -> None:
@@ -209,6 +225,6 @@ def test_one_empty_lane_leaves_the_other() -> None:
     rows, scores = fuse(
         Lanes(nothing.astype(int), nothing, _LANES.vector_rows, _LANES.similarities), Fusion(depth=2)
     )
-    assert (rows.tolist(), scores.tolist()) == ([1, 2], pytest.approx([0.36, 0.32]))
+    assert (rows.tolist(), scores.tolist()) == ([1, 2], pytest.approx([0.3, 0.3 * 61 / 62]))
     rows, scores = fuse(Lanes(_LANES.text_rows, _LANES.text_scores, nothing.astype(int), nothing), Fusion())
     assert rows[np.argsort(-scores)].tolist() == [3, 5, 1, 7]
