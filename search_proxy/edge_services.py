@@ -14,7 +14,7 @@ from search_proxy.backend import CatalogWriter, SearchBackend
 from search_proxy.binding import AgenticBinding, SearchBinding
 from search_proxy.document_jobs import DocumentJobs
 from search_proxy.edge_traffic import EdgeTraffic
-from search_proxy.rate_limits import RateLimits
+from search_proxy.rate_limits import RateLimits, Rates
 from search_proxy.search_report import OnSearch, not_observed
 
 
@@ -42,7 +42,7 @@ class EdgeServices:
     previewer: PromptPreviewer | None = None
     document_jobs: DocumentJobs | None = None
     demo: bool = False
-    rates: RateLimits = field(default_factory=RateLimits)
+    rates: Rates = field(default_factory=RateLimits)
     address_limit_per_minute: int = 60_000
     search_timeout_seconds: float = 5.0
     traffic: EdgeTraffic = field(default_factory=EdgeTraffic)

@@ -13,6 +13,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 MAX_CALLERS = 8_192
 """Entries kept: about 1.5 MB. Beyond it the longest unseen caller is forgotten, the busy ones stay."""
@@ -31,8 +32,24 @@ class RateLimit:
         return cls(per_minute=per_minute, burst=max(5, per_minute // 4))
 
 
-class RateLimits:
+class Rates(Protocol):
     """Admits or delays callers, each named by a string of ours."""
+
+    def delay(self, caller: str, limit: RateLimit) -> float:
+        """Count one request of `caller`; return 0 if it may go on, else the seconds to wait."""
+        ...
+
+    def enter(self, caller: str, most: int) -> bool:
+        """Take one of the `most` places of `caller`; False if none is free. Pair with `leave`."""
+        ...
+
+    def leave(self, caller: str) -> None:
+        """Give a place back."""
+        ...
+
+
+class RateLimits:
+    """The `Rates` of a process that serves alone."""
 
     def __init__(
         self, *, clock: Callable[[], float] = time.monotonic, max_callers: int = MAX_CALLERS

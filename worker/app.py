@@ -26,6 +26,7 @@ from worker.front import WorkerFront
 from worker.headless import AnswerPreviewer
 from worker.observe.completed import search_completed
 from worker.observe.metrics import open_metrics
+from worker.observe.reloading import reloaded
 from worker.observe.routes import observe_routes
 from worker.readiness import readiness
 from worker.replies import http_error_response, search_error_response, worker_error_response
@@ -93,6 +94,9 @@ def create_app(open_services: OpenServices) -> FastAPI:
             app.state.drain = services.runs.drain
             if services.model is not None:
                 services.wait_until(services.model.warm_up(services.settings.model), name="warm-up-model")
+            app.state.reload = lambda read: setattr(
+                worker.state, "services", reloaded(worker.state.services, read)
+            )
             # What start-up has made stays until the end: the collector need not look at it again.
             gc.freeze()
             edge = EdgeServices(
@@ -104,6 +108,7 @@ def create_app(open_services: OpenServices) -> FastAPI:
                 catalog=services.catalog,
                 agentic=InProcessAgenticBinding(worker),
                 demo=services.settings.demo,
+                rates=services.rates,
                 search_timeout_seconds=services.settings.search_timeout_seconds,
                 on_search=lambda report: services.observers.observe(search_completed(report)),
                 readiness=readiness(services, embedding),

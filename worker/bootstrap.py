@@ -20,6 +20,7 @@ from worker.model_parts import open_model_parts
 from worker.observe.observers import Observers, write_log_line
 from worker.observe.peer_runs import answer_for_runs
 from worker.observe.peers import open_peers
+from worker.observe.shared_limits import open_limits
 from worker.observe.worker_place import ALONE, WorkerPlace
 from worker.planning.catalog_planner import CatalogPlanner
 from worker.reranking_parts import open_rerankers
@@ -47,7 +48,10 @@ async def open_services(settings: Settings, place: WorkerPlace = ALONE) -> Async
         gates = await stack.enter_async_context(open_view_gates(settings.view_gate_host_list()))
         search = CachedDocuments(SearchProxy(backend, office.directory, gates), cache.edge)
         catalog_planner = CatalogPlanner(search)
-        parts = await stack.enter_async_context(open_model_parts(settings, search, catalog_planner))
+        limits = stack.enter_context(open_limits(place))
+        parts = await stack.enter_async_context(
+            open_model_parts(settings, search, catalog_planner, limits.spending)
+        )
         toolbox = await stack.enter_async_context(
             open_toolbox(search, office.directory, settings, parts.model)
         )
@@ -95,4 +99,5 @@ async def open_services(settings: Settings, place: WorkerPlace = ALONE) -> Async
             wait_until=background,
             observers=observers,
             peers=peers,
+            rates=limits.rates,
         )

@@ -19,20 +19,26 @@ from worker.bootstrap import open_services
 from worker.command_services import CommandServices
 from worker.headless import AnswerWarmer
 from worker.logs import configure_logs
+from worker.observe.worker_place import ALONE, WorkerPlace
 from worker.serve import serve
 from worker.settings import Settings, SettingsError
+from worker.supervisor import serve_with_workers
+
+
+_OVERRIDES = ("data_dir", "host", "port", "workers")
 
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run one command and exit with its status."""
     args = _parser().parse_args(argv)
-    overrides = {name: getattr(args, name, None) for name in ("data_dir", "host", "port")}
+    overrides = {name: getattr(args, name, None) for name in _OVERRIDES}
     try:
         settings = Settings.from_env(os.environ, **overrides)
     except SettingsError as error:
         sys.stderr.write(f"aisle: {error}\n")
         sys.exit(2)
-    configure_logs(logging.INFO if args.start in (_serve, _demo) else logging.WARNING)
+    is_server = args.start in (_serve, _demo)
+    configure_logs(logging.INFO if is_server else logging.WARNING, in_background=is_server)
     try:
         sys.exit(args.start(args, settings))
     except KeyboardInterrupt:
@@ -65,10 +71,17 @@ def _parser() -> argparse.ArgumentParser:
 def _listen_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--host", help="address to listen on (default: 127.0.0.1)")
     parser.add_argument("--port", type=int, help="port to listen on (default: 8787)")
+    parser.add_argument("--workers", type=int, help="processes that serve together (default: 1)")
+    parser.add_argument("--as-worker", type=WorkerPlace.from_text, default=ALONE, help=argparse.SUPPRESS)
 
 
-def _serve(_: argparse.Namespace, settings: Settings) -> int:
-    serve(create_app(lambda: open_services(settings)), settings)
+def _serve(args: argparse.Namespace, settings: Settings) -> int:
+    place: WorkerPlace = args.as_worker
+    if settings.workers > 1 and place.folder is None:
+        return serve_with_workers(settings, os.environ)
+    overrides = {name: getattr(args, name, None) for name in _OVERRIDES}
+    app = create_app(lambda: open_services(settings, place))
+    serve(app, settings, place, lambda: Settings.from_env(os.environ, **overrides))
     return 0
 
 

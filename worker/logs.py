@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 
 from search_proxy.accounts.scrubbing import scrubbed
+from worker.observe.line_writer import LineWriter
 
 _STANDARD = frozenset(logging.makeLogRecord({}).__dict__) | {
     "message",
@@ -36,9 +37,9 @@ class JsonFormatter(logging.Formatter):
         return scrubbed(orjson.dumps(line, default=str, option=orjson.OPT_NON_STR_KEYS).decode())
 
 
-def configure_logs(level: int = logging.INFO) -> None:
-    """Send every log line of the process to standard error as JSON."""
-    stream = logging.StreamHandler(sys.stderr)
+def configure_logs(level: int = logging.INFO, *, in_background: bool = False) -> None:
+    """Send every log line of the process to standard error as JSON; a server writes them in a thread."""
+    stream: logging.Handler = LineWriter(2) if in_background else logging.StreamHandler(sys.stderr)
     stream.setFormatter(JsonFormatter())
     root = logging.getLogger()
     root.handlers[:] = [stream]

@@ -14,7 +14,7 @@ from search_proxy.binding import SearchBinding
 from worker.chat_suggestions_model import SuggestionWriter
 from worker.llm.breaker import CircuitBreaker
 from worker.llm.language_model import LanguageModel
-from worker.llm.token_budget import TokenBudget
+from worker.llm.token_budget import Spending, TokenBudget
 from worker.model_client import open_model_client
 from worker.planning.account_planner import AccountPlanner
 from worker.planning.fallback_planner import GuardedModel, ResilientPlanner
@@ -42,12 +42,12 @@ class ModelParts:
 
 @asynccontextmanager
 async def open_model_parts(
-    settings: Settings, search: SearchBinding, catalog_planner: Planner
+    settings: Settings, search: SearchBinding, catalog_planner: Planner, spending: Spending | None = None
 ) -> AsyncIterator[ModelParts]:
     """Open what `settings` ask for; leaving closes the client and every stream it still has."""
     async with AsyncExitStack() as stack:
         model = await open_model_client(settings, stack)
-        budget = TokenBudget(time.time, settings.tokens_per_day)
+        budget = TokenBudget(time.time, settings.tokens_per_day, spending)
         breakers: dict[str, CircuitBreaker] = {}
 
         search_wire = ModelPlannerConfig(wire=settings.model_wire, deadlines=settings.deadlines())

@@ -14,6 +14,7 @@ from search_proxy.backend import CatalogWriter, SearchBackend
 from search_proxy.binding import SearchBinding
 from search_proxy.embedding.background import EmbeddingEngine
 from search_proxy.embedding.opening import OpenedEmbedder
+from search_proxy.rate_limits import Rates
 from search_proxy.tools.toolbox import Toolbox
 from worker.chat_suggestions_model import SuggestionWriter
 from worker.images import ImageReader
@@ -92,3 +93,4 @@ class Services:
     wait_until: WaitUntil
     observers: Observers
     peers: Peers
+    rates: Rates

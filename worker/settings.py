@@ -16,6 +16,7 @@ from search_proxy.embedding.gemini_config import GeminiEmbeddingConfig
 from search_proxy.embedding.opening import EmbedderKind, EmbeddingConfig
 from search_proxy.web.providers import GOOGLE_URL, TAVILY_URL, WebSearchKeys
 from worker.llm.deadlines import Deadlines
+from worker.settings_file import SettingsFileUnreadable, read_settings_file
 
 _ALIASES = {
     "gemini_api_key": ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
@@ -25,6 +26,16 @@ _ALIASES = {
 
 class SettingsError(ValueError):
     """A setting has a value that cannot be used."""
+
+
+def _with_file(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the environment over what its settings file says."""
+    rest = dict(environ)
+    path = rest.pop("AISLE_SETTINGS_FILE", "")
+    try:
+        return rest if not path else read_settings_file(Path(path)) | rest
+    except SettingsFileUnreadable as error:
+        raise SettingsError(f"AISLE_SETTINGS_FILE: {error}") from error
 
 
 class Settings(BaseModel):
@@ -37,6 +48,8 @@ class Settings(BaseModel):
     forwarded_allow_ips: str = "127.0.0.1"
     """Proxies whose `X-Forwarded-For` is believed, separated by commas; `*` for all."""
     port: int = Field(default=8787, ge=0, le=65535)
+    workers: int = Field(default=1, ge=1, le=64)
+    """Processes that `aisle serve` runs behind its one socket."""
     environment: str = "dev"
     demo: bool = False
 
@@ -204,10 +217,13 @@ class Settings(BaseModel):
     def from_env(cls, environ: Mapping[str, str], **overrides: Any) -> Settings:
         """Read `AISLE_*` (and the Gemini key's usual names); `overrides` win over the environment.
 
+        The environment wins over the file that `AISLE_SETTINGS_FILE` names.
+
         Raises:
             SettingsError: A value is unusable or an `AISLE_*` name is unknown; the message names it.
         """
         values: dict[str, Any] = {}
+        environ = _with_file(environ)
         for name, value in environ.items():
             if name.startswith("AISLE_") and value != "":
                 values[name.removeprefix("AISLE_").lower()] = value

@@ -44,6 +44,11 @@ class Observers:
         """Let the listener of that name hear nothing more; nothing happens where there is none."""
         self._observers = tuple(each for each in self._observers if each[0] != name)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of those who listen."""
+        return tuple(name for name, _ in self._observers)
+
     def observe(self, completion: Completion) -> None:
         """Hand the completion to every listener; never raises, never waits."""
         for name, observer in self._observers:

@@ -81,7 +81,7 @@ _CACHE_BREAKERS = ("edge_reads", "edge_writes", "table_reads", "table_writes")
 
 def _model(services: Services) -> list[Family]:
     breakers = list(services.breakers.items())[:100]
-    limit = services.settings.tokens_per_day
+    limit = services.budget.tokens_per_day
     return [
         gauge(
             "aisle_model_configured",
