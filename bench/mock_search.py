@@ -13,12 +13,12 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, cast
 
-import aiohttp
 import orjson
 import uvloop
 
 from search_proxy.filters import Filter
 from search_proxy.models import FieldInfo, FoundDocument, IndexDescription, SearchRequest, SearchResult
+from worker.llm.http_calls import HttpCalls
 
 SEARCH_SECONDS = 0.03
 HITS = 12
@@ -93,16 +93,19 @@ _DESCRIPTION = IndexDescription(
 class RemoteSearch:
     """A `SearchBackend` that asks the mock engine; its description is in memory, as every backend's."""
 
-    def __init__(self, session: aiohttp.ClientSession, url: str) -> None:
-        self._session = session
+    def __init__(self, calls: HttpCalls, url: str) -> None:
+        self._calls = calls
         self._url = url
 
     async def search(self, account_id: str, request: SearchRequest) -> SearchResult:
         """Return what the mock engine answers."""
         started = time.perf_counter()
         asked = orjson.dumps({"account": account_id, "q": request.q, "limit": request.limit})
-        async with self._session.post(self._url, data=asked) as response:
-            answer = orjson.loads(await response.read())
+        body = bytearray()
+        async with self._calls.call(b"POST", self._url, {}, asked) as response:
+            response.read_into(body.extend)
+            await response.ended()
+        answer = orjson.loads(body)
         return SearchResult(
             hits=tuple(answer["hits"]),
             total_hits=answer["totalHits"],
@@ -129,9 +132,11 @@ class RemoteSearch:
 @asynccontextmanager
 async def open_remote_search(url: str) -> AsyncIterator[RemoteSearch]:
     """Open a backend with connections enough for every category of every stream."""
-    connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=120)
-    async with aiohttp.ClientSession(connector=connector) as session:
-        yield RemoteSearch(session, url)
+    calls = HttpCalls(url, max_connections=4096)
+    try:
+        yield RemoteSearch(calls, url)
+    finally:
+        calls.close()
 
 
 class _Connection(asyncio.Protocol):

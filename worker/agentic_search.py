@@ -72,7 +72,9 @@ class AgenticSearch:
         self._summary: asyncio.Task[None] | None = None
         self.answer = turn.answer if turn is not None else Answer(request=request, run_id=run.id)
         self._run = run
-        self._stream = AnswerStream(services, self.answer, run)
+        # A conversation and a preview show more of the products than a summary does.
+        keeps_hits = turn is not None or not stores
+        self._stream = AnswerStream(services, self.answer, run, keeps_hits=keeps_hits)
 
     async def __call__(self, run: Run) -> None:
         """Make the answer and log its completion, however it ends.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from dataclasses import replace
 
 from search_proxy.errors import SearchError
 from search_proxy.filters import Filter
@@ -28,16 +29,21 @@ from worker.planning.plan import (
 from worker.run import Run
 from worker.services import Services
 from worker.suggested_filters import suggest_filters
+from worker.summary_request import as_remembered
 from worker.timing import Stage
 
 logger = logging.getLogger(__name__)
 
 
 class AnswerStream:
-    """Writes one answer into its run."""
+    """Writes one answer into its run.
 
-    def __init__(self, services: Services, answer: Answer, run: Run) -> None:
+    Of a category's hits the answer remembers what a summary speaks of; `keeps_hits` keeps them whole.
+    """
+
+    def __init__(self, services: Services, answer: Answer, run: Run, *, keeps_hits: bool = False) -> None:
         self.answer = answer
+        self._keeps_hits = keeps_hits
         self._services = services
         self._run = run
         self._opened = asyncio.Event()
@@ -152,8 +158,9 @@ class AnswerStream:
                 request.description.only(request.settings.agentic_config.filter_facets.fields),
                 timeout_seconds=self._services.settings.search_timeout_seconds,
             )
-        answer.categories.append(found)
         self._run.emit(EventName.DELTA, {"categoryHits": [found.to_wire()]})
+        remembered = found if self._keeps_hits else replace(found, hits=as_remembered(found.hits))
+        answer.categories.append(remembered)
         if found.error is None:
             answer.timings.mark(Stage.TIME_TO_FIRST_CATEGORY)
 

@@ -53,7 +53,7 @@ class PlanTeller:
 
     def say(self, text: str) -> None:
         """Pass on a piece of the summary."""
-        self._publish({"kind": "summary", "text": text})
+        self._seat.publish(b'{"kind":"summary","text":%b}' % orjson.dumps(text))
 
     def end(self, answer: Answer) -> None:
         """Say that this was all, and where it came from."""

@@ -1,7 +1,8 @@
 """Streams a run to one client as server-sent events.
 
 One writer sends everything: events, the ping when nothing has happened, and the end. A second task watches
-for the client's leaving. A client that does not read within the send timeout is given up; the run is not.
+for the client's leaving and ends the writer's wait. A client that does not read within the send timeout is
+given up; the run is not.
 """
 
 from __future__ import annotations
@@ -54,48 +55,55 @@ class RunStream(Response):
         self._registry.subscribe(self._run)
         try:
             async with asyncio.TaskGroup() as group:
-                writer = group.create_task(self._write(send), name=f"sse-writer:{self._run.id}")
-                watcher = group.create_task(client_gone(receive), name=f"sse-watcher:{self._run.id}")
-                await asyncio.wait({writer, watcher}, return_when=asyncio.FIRST_COMPLETED)
-                writer.cancel()
+                watcher = group.create_task(
+                    self._end_with_client(receive), name=f"sse-watcher:{self._run.id}"
+                )
+                await self._write(send)
                 watcher.cancel()
         finally:
             self._registry.unsubscribe(self._run)
+
+    async def _end_with_client(self, receive: Receive) -> None:
+        await client_gone(receive)
+        self._watch.client_left()
 
     async def _write(self, send: Send) -> None:
         try:
             async with asyncio.timeout(None) as limit:
                 with self._watch.ending(limit):
                     await self._send(send, self._start_message())
-                    await self._send(send, _body(b"retry: %d\n\n" % RETRY_MS))
                     await self._write_events(send)
-                    await self._send(send, _body(b"", more=False))
         except TimeoutError:
-            logger.info("sse_client_too_slow", extra={"run_id": self._run.id})
+            if not self._watch.has_no_client:
+                logger.info("sse_client_too_slow", extra={"run_id": self._run.id})
         except OSError:
             # The server says so when the client has left; the watcher sees it too.
             return
 
     async def _write_events(self, send: Send) -> None:
         run, seq = self._run, self._after
-        while True:
+        first = b"retry: %d\n\n" % RETRY_MS
+        is_end = False
+        while not is_end:
             try:
                 events = run.pending_after(seq)
+                is_end = run.finished
             except EventsLost:
                 logger.warning("sse_events_lost", extra={"run_id": run.id, "after": seq})
-                return
-            if events:
-                seq = events[-1].seq
-                await self._send(send, _body(b"".join(event.frame(run.id) for event in events)))
+                events, is_end = [], True
+            if events or is_end:
+                seq = events[-1].seq if events else seq
+                frames = first + b"".join([event.frame(run.id) for event in events])
+                await self._send(send, _body(frames, more=not is_end))
+                first = b""
                 continue
-            if run.finished:
-                return
             await run.wait_for_news(seq)
             if self._watch.ping_is_due():
-                await self._send(send, _body(b": ping\n\n"))
+                await self._send(send, _body(first + b": ping\n\n"))
+                first = b""
 
     async def _send(self, send: Send, message: dict[str, Any]) -> None:
-        self._watch.sending_since = asyncio.get_running_loop().time()
+        self._watch.sends()
         await send(message)
         self._watch.sent()
 
@@ -112,38 +120,51 @@ class _StreamWatch:
     """
 
     def __init__(self, run: Run, ping_seconds: float, send_timeout_seconds: float) -> None:
-        self.sending_since: float | None = None
+        self.has_no_client = False
+        self._is_over = False
+        self._sending_since: float | None = None
+        self._sent_at = 0.0
+        self._loop = asyncio.get_running_loop()
         self._run = run
         self._ping_seconds = ping_seconds
         self._send_timeout_seconds = send_timeout_seconds
-        self._ping_at = 0.0
 
     @contextmanager
     def ending(self, limit: asyncio.Timeout) -> Iterator[None]:
         """Let `limit` expire when a send takes too long."""
-        self._loop = asyncio.get_running_loop()
         self._limit = limit
         self._send_timer = self._loop.call_later(self._send_timeout_seconds, self._look_at_send)
         self.sent()
-        self._ping_timer = self._loop.call_at(self._ping_at, self._look_at_ping)
+        self._ping_timer = self._loop.call_later(self._ping_seconds, self._look_at_ping)
         try:
             yield
         finally:
+            self._is_over = True
             self._send_timer.cancel()
             self._ping_timer.cancel()
 
+    def client_left(self) -> None:
+        """End the stream now."""
+        self.has_no_client = True
+        if not self._is_over:
+            self._limit.reschedule(self._loop.time())
+
+    def sends(self) -> None:
+        """Note that a send has begun."""
+        self._sending_since = self._loop.time()
+
     def sent(self) -> None:
         """Note that a send is over."""
-        self.sending_since = None
-        self._ping_at = self._loop.time() + self._ping_seconds
+        self._sending_since = None
+        self._sent_at = self._loop.time()
 
     def ping_is_due(self) -> bool:
         """Return whether nothing was sent for the time between two pings."""
-        return self._loop.time() >= self._ping_at
+        return self._loop.time() >= self._sent_at + self._ping_seconds
 
     def _look_at_send(self) -> None:
         now = self._loop.time()
-        end = (now if self.sending_since is None else self.sending_since) + self._send_timeout_seconds
+        end = (now if self._sending_since is None else self._sending_since) + self._send_timeout_seconds
         if now < end:
             self._send_timer = self._loop.call_at(end, self._look_at_send)
         else:
@@ -152,7 +173,7 @@ class _StreamWatch:
     def _look_at_ping(self) -> None:
         if self.ping_is_due():
             self._run.nudge()
-        again = max(self._ping_at, self._loop.time() + self._ping_seconds / 10)
+        again = max(self._sent_at + self._ping_seconds, self._loop.time() + self._ping_seconds / 10)
         self._ping_timer = self._loop.call_at(again, self._look_at_ping)
 
 

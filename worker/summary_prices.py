@@ -12,6 +12,7 @@ from decimal import Decimal
 
 _SIGN = r"(?:US|CA|AU|NZ|HK)?\$|[€£¥₹₩₽฿₺]"
 _CODE = r"USD|EUR|GBP|JPY|CAD|AUD|NZD|CHF|INR|CNY|SEK|NOK|DKK|PLN|CZK|BRL|MXN|TRY"
+_CODES = frozenset(_CODE.split("|"))
 _WORD = r"dollars?\b|euros?\b|pounds?\b(?! of)|bucks\b|yen\b|rupees\b|z\u0142|kr\b|\u5143|\u5186"
 _NUMBER = r"\d{1,3}(?:[,.'\u00a0]\d{3}){1,3}(?:[.,]\d{1,2})?|\d{1,9}(?:[.,]\d{1,2})?"
 _MORE = rf"(?:\s?[-\u2013\u2014]\s?(?:{_SIGN})?(?:{_NUMBER}))?"
@@ -53,6 +54,9 @@ class PriceCheck:
     def may_continue(self, text: str) -> bool:
         """Return whether what follows `text` may belong to a price that ends it."""
         tail = text[-12:]
+        last = tail[-1:]
+        if last.isascii() and last.isalpha() and tail[-3:].upper() not in _CODES:
+            return False
         return not _ENDS_WITH_WORD.search(tail) and _UNFINISHED.search(tail) is not None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -12,6 +12,7 @@ from worker.planning.plan import TokenUsage
 TITLE_FIELDS = ("productTitle", "variantTitle", "title", "name")
 """Where a product's title stands, the best first."""
 
+_REMEMBERED = ("_id", *TITLE_FIELDS, "price", "currency")
 _SIGNS = {"USD": "$", "EUR": "€", "GBP": "£", "JPY": "¥", "INR": "₹"}
 _WITHOUT_CENTS = frozenset({"JPY", "KRW"})
 
@@ -64,6 +65,11 @@ class SummaryReport:
     """Links that were made plain text, because this stream sent nothing of that id."""
     complete: bool = True
     """False where something failed on the way, so that the answer must not be cached."""
+
+
+def as_remembered(hits: Sequence[Hit]) -> tuple[Hit, ...]:
+    """Return of hits that were sent what a summary speaks of: a tenth of what a product takes."""
+    return tuple([{name: hit[name] for name in _REMEMBERED if name in hit} for hit in hits])
 
 
 def hit_title(hit: Hit) -> str:
