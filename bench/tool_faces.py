@@ -7,6 +7,7 @@ embedded by the real model where it is set up.
 from __future__ import annotations
 
 import asyncio
+import gc
 import socket
 import zlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -88,6 +89,9 @@ async def open_faces(
                 await engine.add_documents(DEMO_ACCOUNT, INDEX, products[start : start + _BATCH])
             if embedder is not None:
                 await engine.embed_missing(DEMO_ACCOUNT, INDEX)
+            # As a server does once it is up: what loading has made is not looked at again.
+            gc.collect()
+            gc.freeze()
             async with _clients(engine) as faces:
                 yield faces
 

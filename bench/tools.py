@@ -1,13 +1,14 @@
 """Measures every tool of the index on every face: `make bench-tools`.
 
-The same calls go, in turn, in process, over gRPC and over MCP (Streamable HTTP), each with a client in this
-same process, so a client's own work is in the figures; of MCP once with a bare HTTP client and once with the
-official one, which also checks every answer's schema. `above` is what a face adds at the median.
+Every query is first asked once in process: that is `first`. Then all of them go, in rounds of changing
+order, in process, over gRPC and over MCP (Streamable HTTP), each with a client in this same process, so a
+client's own work is in the figures; of MCP once with a bare HTTP client and once with the official one,
+which also checks every answer's schema. `above` is the median of what a face takes longer than the same
+round's call in process, `CPU above` the same of the time of all threads of both ends.
 """
 
 from __future__ import annotations
 
-import asyncio
 import itertools
 import sys
 import tempfile
@@ -17,6 +18,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import uvloop
+
 from bench.columns import print_columns
 from bench.engine_catalogs import icecat_products
 from bench.table import percentile
@@ -24,7 +27,8 @@ from bench.tool_faces import INDEX, Faces, open_faces
 from search_proxy.grpc import search_pb2
 from search_proxy.tools.tool_set import TOOLS
 
-CALLS = 40
+CALLS = 30
+ROUNDS = 6
 WARM_UP = 5
 _GRPC: Mapping[str, tuple[str, Callable[[dict[str, Any]], Any]]] = {
     "keyword_search": ("KeywordSearch", lambda given: search_pb2.KeywordSearchRequest(**given)),
@@ -40,7 +44,7 @@ _GRPC: Mapping[str, tuple[str, Callable[[dict[str, Any]], Any]]] = {
 
 def main() -> None:
     """Print the table."""
-    asyncio.run(_measure())
+    uvloop.run(_measure())
 
 
 async def _measure() -> None:
@@ -56,7 +60,8 @@ async def _measure() -> None:
                 if tool.about_index and not await _is_unavailable(faces, tool.name)
                 for row in await _rows(faces, tool.name, [_arguments(tool.name, one) for one in chosen])
             ]
-    print_columns((f"tools, {len(products):,} products", "face", "p50 ms", "p99 ms", "above ms"), rows)
+    named = f"tools, {len(products):,} products"
+    print_columns((named, "face", "first p50", "first p99", "p50 ms", "p99 ms", "above", "CPU above"), rows)
 
 
 async def _is_unavailable(faces: Faces, tool: str) -> bool:
@@ -75,26 +80,49 @@ async def _rows(faces: Faces, tool: str, calls: Sequence[dict[str, Any]]) -> lis
         ways["gRPC"] = lambda given: getattr(faces.stub, method)(request(given))
     ways["MCP, the wire alone"] = lambda given: faces.post(tool, given)
     ways["MCP, Python client"] = lambda given: faces.mcp.call_tool(tool, given)
-    times: dict[str, list[float]] = {way: [] for way in ways}
-    # The first face of a call finds the engine's caches cold, so each face is first in its turn.
-    orders = itertools.cycle(itertools.permutations(ways))
-    for number, (given, order) in enumerate(zip(calls, orders, strict=False)):
+    first = [await _timed(ways["in process"], given) for given in calls]
+    wall: dict[str, list[float]] = {way: [] for way in ways}
+    cpu: dict[str, list[float]] = {way: [] for way in ways}
+    for order in itertools.islice(itertools.permutations(ways), ROUNDS):
         for way in order:
-            started = time.perf_counter()
-            await ways[way](given)
-            if number >= WARM_UP:
-                times[way].append((time.perf_counter() - started) * 1000)
-    base = median(times["in process"])
-    return [
-        (
-            tool if way == "in process" else "",
-            way,
-            f"{median(taken):.2f}",
-            f"{percentile(taken, 99):.2f}",
-            "" if way == "in process" else f"{median(taken) - base:.2f}",
-        )
-        for way, taken in times.items()
-    ]
+            times = [await _timed(ways[way], given) for given in calls]
+            wall[way] += [taken for taken, _ in times[WARM_UP:]]
+            cpu[way] += [spent for _, spent in times[WARM_UP:]]
+    once = [taken for taken, _ in first[WARM_UP:]]
+    return [_row(tool, way, once, wall, cpu) for way in ways]
+
+
+async def _timed(
+    way: Callable[[dict[str, Any]], Awaitable[Any]], given: dict[str, Any]
+) -> tuple[float, float]:
+    began, spent = time.perf_counter(), time.process_time()
+    await way(given)
+    return (time.perf_counter() - began) * 1000, (time.process_time() - spent) * 1000
+
+
+def _row(
+    tool: str,
+    way: str,
+    first: Sequence[float],
+    wall: Mapping[str, Sequence[float]],
+    cpu: Mapping[str, Sequence[float]],
+) -> tuple[str, ...]:
+    is_base = way == "in process"
+    return (
+        tool if is_base else "",
+        way,
+        f"{median(first):.2f}" if is_base else "",
+        f"{percentile(first, 99):.2f}" if is_base else "",
+        f"{median(wall[way]):.2f}",
+        f"{percentile(wall[way], 99):.2f}",
+        "" if is_base else f"{_above(wall[way], wall['in process']):.2f}",
+        "" if is_base else f"{_above(cpu[way], cpu['in process']):.2f}",
+    )
+
+
+def _above(face: Sequence[float], base: Sequence[float]) -> float:
+    """Return the median of the differences between calls of the same round."""
+    return median(one - other for one, other in zip(face, base, strict=True))
 
 
 def _arguments(tool: str, product: Mapping[str, Any]) -> dict[str, Any]:

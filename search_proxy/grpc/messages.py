@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from google.protobuf.struct_pb2 import Struct
@@ -97,12 +98,17 @@ def _written(message: Timestamp) -> str:
 
 
 def _timestamp(text: str | None) -> Timestamp | None:
+    parts = None if text is None else _since_1970(text)
+    return None if parts is None else Timestamp(seconds=parts[0], nanos=parts[1])
+
+
+@lru_cache(4_096)
+def _since_1970(text: str) -> tuple[int, int] | None:
+    """Return seconds and nanoseconds; many documents are of the same day."""
     moment: datetime | None = read_time(text)
     if moment is None:
         return None
-    message = Timestamp()
-    message.FromDatetime(moment)
-    return message
+    return int(moment.replace(microsecond=0).timestamp()), moment.microsecond * 1000
 
 
 def _struct(values: Mapping[str, Any]) -> Struct:

@@ -20,7 +20,7 @@ INSTRUCTIONS = (
 def create_mcp_server(toolbox: Toolbox, who: WhoAsks, version: str) -> FastMCP:
     """Return the server; `who` is asked for every list and every call."""
     _log_like_the_rest()
-    return FastMCP(
+    server = FastMCP(
         "aisle",
         instructions=INSTRUCTIONS,
         version=version,
@@ -29,7 +29,17 @@ def create_mcp_server(toolbox: Toolbox, who: WhoAsks, version: str) -> FastMCP:
         strict_input_validation=False,
         cache_ttl=60_000,
         cache_scope="private",
+        # No schema here has a reference; looking for one costs every listing.
+        dereference_schemas=False,
     )
+    # Before each call the library would list all tools, to see which arguments stand in headers as well.
+    server._mcp_server.get_tool_input_schema = _no_header_arguments
+    return server
+
+
+def _no_header_arguments(_: str) -> None:
+    """Return that a tool declares nothing of its arguments in headers."""
+    return None
 
 
 def _log_like_the_rest() -> None:
