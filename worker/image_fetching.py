@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
+from search_proxy.web.addresses import AddressRefused, AllowAddress, CheckedResolver, is_public
 from worker.errors import InvalidRequest, PayloadTooLarge
-from worker.image_addresses import AddressRefused, AllowAddress, CheckedResolver, is_public_address
 
 MAX_URL_CHARACTERS = 2_048
 _CHUNK_BYTES = 64 * 1024
@@ -26,7 +26,7 @@ class ImageFetcher:
         *,
         schemes: Sequence[str] = ("https",),
         timeout_seconds: float = 5.0,
-        allow_address: AllowAddress = is_public_address,
+        allow_address: AllowAddress = is_public,
     ) -> None:
         self._allowed_hosts = frozenset(host.casefold() for host in allowed_hosts)
         self._schemes = tuple(schemes)

@@ -15,8 +15,8 @@ import pytest
 from aiohttp import web
 from PIL import Image
 
+from search_proxy.web.addresses import is_public
 from worker.errors import InvalidRequest, PayloadTooLarge
-from worker.image_addresses import is_public_address
 from worker.image_fetching import ImageFetcher
 from worker.image_headers import read_header
 from worker.images import ImageLimits, ImageReader
@@ -275,7 +275,7 @@ async def image_host() -> AsyncIterator[tuple[str, list[str]]]:
 
 def reader(*hosts: str, loopback: bool = True, limits: ImageLimits | None = None) -> ImageReader:
     """Return a reader that may fetch from the hosts over plain HTTP."""
-    allow = (lambda address: True) if loopback else is_public_address
+    allow = (lambda address: True) if loopback else is_public
     fetcher = ImageFetcher(hosts, schemes=("http",), timeout_seconds=0.3, allow_address=allow)
     return ImageReader(limits, fetcher)
 
@@ -382,4 +382,4 @@ async def test_an_odd_url_is_refused_by_name(url: str) -> None:
 )
 def test_only_public_addresses_are_public(address: str, public: bool) -> None:
     """Private, local, shared, metadata and multicast ones are not, nor in IPv6 clothes."""
-    assert is_public_address(address) is public
+    assert is_public(address) is public
