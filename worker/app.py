@@ -32,6 +32,9 @@ from worker.readiness import readiness
 from worker.replies import http_error_response, search_error_response, worker_error_response
 from worker.routes import router
 from worker.services import Services
+from worker.tail.followers import Followers
+from worker.tail.peer_lines import answer_peers
+from worker.tail.tail_routes import tail_routes
 from worker.tool_parts import product_version
 
 OpenServices = Callable[[], AbstractAsyncContextManager[Services]]
@@ -91,7 +94,14 @@ def create_app(open_services: OpenServices) -> FastAPI:
             open_metrics(services, product_version()) as metrics,
         ):
             worker.state.services = services
-            app.state.drain = services.runs.drain
+            app.state.followers = followers = Followers(services.observers)
+            answer_peers(services.peers, followers)
+
+            def drain(seconds: float) -> None:
+                services.runs.drain(seconds)
+                followers.end()
+
+            app.state.drain = drain
             if services.model is not None:
                 services.wait_until(services.model.warm_up(services.settings.model), name="warm-up-model")
             app.state.reload = lambda read: setattr(
@@ -123,6 +133,7 @@ def create_app(open_services: OpenServices) -> FastAPI:
             page_router(),
             answer_routes(lambda: worker.state.services),
             mcp_router(mcp),
+            tail_routes(lambda: worker.state.services, lambda: app.state.followers),
             observe_routes(lambda: worker.state.services, lambda: app.state.metrics, product_version()),
         ],
         extra_policies=[mcp_policy],

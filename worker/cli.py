@@ -23,7 +23,7 @@ from worker.observe.worker_place import ALONE, WorkerPlace
 from worker.serve import serve
 from worker.settings import Settings, SettingsError
 from worker.supervisor import serve_with_workers
-
+from worker.tail import tail_command
 
 _OVERRIDES = ("data_dir", "host", "port", "workers")
 
@@ -65,6 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     answer_commands.register(commands)
     tool_commands.register(commands)
     cache_commands.register(commands).set_defaults(start=_cache)
+    tail_command.register(commands).set_defaults(start=_tail)
     return parser
 
 
@@ -89,6 +90,10 @@ def _demo(args: argparse.Namespace, settings: Settings) -> int:
     settings = settings.model_copy(update={"demo": True})
     asyncio.run(_load_sample_store(settings))
     return _serve(args, settings)
+
+
+def _tail(args: argparse.Namespace, settings: Settings) -> int:
+    return tail_command.run_tail(args, settings, plain=bool(os.environ.get("NO_COLOR")))
 
 
 def _with_services(args: argparse.Namespace, settings: Settings) -> int:

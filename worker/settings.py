@@ -105,6 +105,8 @@ class Settings(BaseModel):
 
     redis_url: SecretStr | None = None
     """Shares the edge cache and the conversations between machines."""
+    key: SecretStr | None = None
+    """What commands such as `aisle tail` show to a server: an account's secret key, or an operator's."""
     metrics_open: bool = False
     """Whoever reaches this server may read its metrics; without it, this machine and operators' keys."""
     metrics_by_account: bool = False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +27,7 @@ class Shop:
 
     client: httpx.AsyncClient
     services: Services
+    drain: Callable[[float], None]
 
     async def stream(self, query: str, **parameters: str) -> list[Frame]:
         """Ask over GET and return every event."""
@@ -90,9 +91,10 @@ async def open_shop(
             opened.append(made)
             yield made
 
+    app = create_app(services)
     async with (
         asyncio.timeout(60),
-        live_server(create_app(services)) as base_url,
+        live_server(app) as base_url,
         httpx.AsyncClient(base_url=base_url, timeout=10) as client,
     ):
-        yield Shop(client, opened[0])
+        yield Shop(client, opened[0], app.state.drain)

@@ -27,8 +27,8 @@ _NOTE_SECONDS = 1.0
 _OBSERVER = "tail"
 
 
-class TooManyFollowers(Exception):
-    """There are as many followers as one process serves."""
+class CannotFollow(Exception):
+    """There are as many followers as one process serves, or it is stopping."""
 
 
 class Follower:
@@ -100,16 +100,19 @@ class Followers:
     def __init__(self, observers: Observers) -> None:
         self._observers = observers
         self._followers: set[Follower] = set()
+        self._ended = False
 
     @contextmanager
     def following(self, wanted: TailFilter) -> Iterator[Follower]:
         """Follow while the block lasts.
 
         Raises:
-            TooManyFollowers: There are too many already.
+            CannotFollow: There are too many already, or the server stops.
         """
+        if self._ended:
+            raise CannotFollow("this server is stopping; follow its successor")
         if len(self._followers) >= MAX_FOLLOWERS:
-            raise TooManyFollowers(f"{MAX_FOLLOWERS} follow already; try again when one has left")
+            raise CannotFollow(f"{MAX_FOLLOWERS} follow already; try again when one has left")
         follower = Follower(wanted)
         if not self._followers:
             self._observers.add(_OBSERVER, self.observe)
@@ -122,7 +125,8 @@ class Followers:
                 self._observers.remove(_OBSERVER)
 
     def end(self) -> None:
-        """Send everybody away: the server stops."""
+        """Send everybody away, for good: the server stops."""
+        self._ended = True
         for follower in self._followers:
             follower.end()
 

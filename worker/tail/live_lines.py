@@ -27,14 +27,11 @@ class ServerRefused(Exception):
 async def follow_server(url: str, key: str | None, wanted: TailFilter, take: Take) -> None:
     """Hand every `("completion" | "sampled", data)` of a server to `take`, until cancelled.
 
-    A key of an account follows that account; any other is taken for the operator's and follows all.
-
     Raises:
         ServerRefused: The server said no, in its own words.
     """
     pause = _FIRST_PAUSE
-    is_operator = key is not None and not key.startswith("sk_")
-    address = f"{url.rstrip('/')}{'/tail' if is_operator else '/api/v1/tail'}"
+    address = f"{url.rstrip('/')}/api/v1/tail"
     headers = {"accept": "text/event-stream"} | ({} if key is None else {"authorization": f"Bearer {key}"})
     timeout = httpx.Timeout(5.0, read=_SILENCE_SECONDS)
     async with httpx.AsyncClient(headers=headers, timeout=timeout, follow_redirects=False) as client:
@@ -45,6 +42,7 @@ async def follow_server(url: str, key: str | None, wanted: TailFilter, take: Tak
                         raise ServerRefused(f"{url}: {_message(answer.status_code, await answer.aread())}")
                     answer.raise_for_status()
                     pause = _FIRST_PAUSE
+                    sys.stderr.write(f"aisle tail: following {url}\n")
                     await _read(answer, take)
                 reason = "the server has ended the stream"
             except httpx.HTTPError as error:

@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from worker.observe.peers import PeerFailed, PeerRefused, Peers
-from worker.tail.followers import Follower, Followers, TooManyFollowers
+from worker.tail.followers import CannotFollow, Follower, Followers
 from worker.tail.tail_filter import TailFilter, TailRefused, read_tail_filter
 
 logger = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ def answer_peers(peers: Peers, followers: Followers) -> None:
                     async for lines in batches:
                         text = b"".join(line + b"\n" for line in lines) or b"\n"
                         yield text  # noqa: ASYNC119 (as above)
-        except (TailRefused, TooManyFollowers) as error:
+        except (TailRefused, CannotFollow) as error:
             raise PeerRefused(str(error)) from error
 
     peers.answer(CALL, answering)

@@ -114,9 +114,14 @@ class _Tail:
                 await self._read_server(place)
             else:
                 await self._read_log(place)
-        except (ServerRefused, OSError) as error:
-            sys.stderr.write(f"aisle tail: {error}\n")
-            self.failed = True
+        except ServerRefused as error:
+            self._give_up(str(error))
+        except OSError as error:
+            self._give_up(f"{place!r} cannot be read: {error.strerror or error}")
+
+    def _give_up(self, why: str) -> None:
+        sys.stderr.write(f"aisle tail: {why}\n")
+        self.failed = True
 
     async def _read_server(self, url: str) -> None:
         key = self.settings.key.get_secret_value() if self.settings.key else None
