@@ -15,8 +15,9 @@ from search_proxy.filters import TermFilter
 from search_proxy.models import Document, FacetField, FacetsRequest, Hit, SearchRequest
 from worker.planning.catalog_labels import category_label
 from worker.planning.catalog_vocabulary import Vocabulary
+from worker.planning.thread_products import ShownProduct, remembered_fields, shown_product
 from worker.planning.thread_rules import decide_turn
-from worker.planning.thread_state import ShownProduct, ThreadState, remembered_fields, shown_product
+from worker.planning.thread_state import ThreadState
 
 MAX_TRIED = 20
 """Questions tried for one product; each is one search of a millisecond or two."""

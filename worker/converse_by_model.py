@@ -19,7 +19,7 @@ from worker.errors import PlanningFailed
 from worker.grounding import GroundedText
 from worker.llm.prompts import fenced
 from worker.planning.plan import PlanRequest, PlanSource
-from worker.planning.thread_state import ShownProduct
+from worker.planning.thread_products import ShownProduct
 from worker.product_context import ProductContext, context_text, fetch_product_context
 from worker.request import plan_request
 from worker.summary_prices import PriceCheck

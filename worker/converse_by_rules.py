@@ -5,17 +5,23 @@ What a sentence means is `planning/thread_rules.py`'s; here it is searched, show
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from search_proxy.filters import InFilter
+from search_proxy.models import Hit
 from worker.category_search import CategoryHits
 from worker.converse_turn import ConverseTurn
 from worker.images import CANNOT_SEE_MESSAGE
 from worker.planning.plan import PlanDecision, Strategy
-from worker.planning.thread_rules import ThreadDecision, ThreadSearch
-from worker.planning.thread_state import ThreadState, shown_product
+from worker.planning.thread_answers import answer_question, needs_variants
+from worker.planning.thread_decision import ThreadDecision, ThreadSearch
+from worker.planning.thread_products import product_filter, remembered_fields, shown_product
+from worker.planning.thread_state import ThreadState
 
 NO_LONGER_THERE = "That product is not here any more."
+
+MAX_VARIANTS = 100
 
 
 async def answer_by_rules(turn: ConverseTurn) -> ThreadState:
@@ -29,7 +35,7 @@ async def answer_by_rules(turn: ConverseTurn) -> ThreadState:
         return await _search(turn, decision.search)
     if decision.kind == "show":
         found = await show_products(turn, decision)
-        stream.say(decision.message if found.hits else NO_LONGER_THERE)
+        stream.say(await answered(turn, decision, found.hits) if found.hits else NO_LONGER_THERE)
         return decision.state
     if not blind:
         stream.say(decision.message)
@@ -41,14 +47,38 @@ async def show_products(turn: ConverseTurn, decision: ThreadDecision) -> Categor
     """Send the very products that the sentence spoke of."""
     named = {product.id: product.title or product.id for product in turn.thread.shown}
     label = " and ".join(named.get(identifier, identifier) for identifier in decision.product_ids)
+    template = turn.request.agentic.category
+    # A question may be about anything that the product says of itself.
+    fields = turn.vocabulary.description.fields if decision.question else ()
+    names = (*(template.attributes_to_retrieve or ()), *(field.name for field in fields))
     wanted = replace(
-        turn.request.agentic.category,
+        template,
         q=None,
         filter=InFilter("_id", decision.product_ids),
+        attributes_to_retrieve=tuple(dict.fromkeys(names)),
         limit=len(decision.product_ids),
         collapse=False,
     )
     return await turn.stream.search(label, wanted, decision.product_ids)
+
+
+async def answered(turn: ConverseTurn, decision: ThreadDecision, hits: Sequence[Hit]) -> str:
+    """Return what to say of the products that are shown: the answer to the question, if there was one."""
+    question = decision.question
+    if question is None:
+        return decision.message
+    variants: Sequence[Hit] = hits
+    if needs_variants(question):
+        roles = turn.vocabulary.roles
+        family = product_filter(shown_product(hits[0], roles))
+        names = (
+            *remembered_fields(roles),
+            *roles.colours,
+            *roles.sizes,
+            *([roles.stock.name] if roles.stock else []),
+        )
+        variants = await turn.stream.look_up(family, tuple(dict.fromkeys(names)), MAX_VARIANTS) or hits
+    return answer_question(question, hits, variants, turn.vocabulary)
 
 
 async def _search(turn: ConverseTurn, search: ThreadSearch) -> ThreadState:

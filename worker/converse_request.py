@@ -17,7 +17,7 @@ from worker.errors import FeatureDisabled
 from worker.llm.language_model import InlineImage
 from worker.payload import AgenticPayload
 from worker.planning.catalog_roles import read_roles
-from worker.planning.thread_state import remembered_fields
+from worker.planning.thread_products import remembered_fields
 from worker.request import AgenticRequest, build_request
 
 

@@ -17,8 +17,10 @@ from worker.converse_memory import LAST_WORDS_SECONDS, ConversationMemory, told_
 from worker.converse_search_turn import TurnPart
 from worker.planning.catalog_vocabulary import Vocabulary
 from worker.planning.plan import PlanRequest
-from worker.planning.thread_rules import ThreadDecision, ThreadSearch, decide_turn
-from worker.planning.thread_state import MAX_SHOWN, ThreadState, shown_product
+from worker.planning.thread_decision import ThreadDecision, ThreadSearch
+from worker.planning.thread_products import shown_product
+from worker.planning.thread_rules import decide_turn
+from worker.planning.thread_state import MAX_SHOWN, ThreadState
 from worker.request import AgenticRequest
 from worker.run import Run
 from worker.services import Services

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from search_proxy.errors import SearchError
-from search_proxy.filters import merge_filters
+from search_proxy.filters import Filter, merge_filters
 from search_proxy.models import Hit, SearchRequest
 from worker.answer import Answer
 from worker.category_search import CategoryHits, search_category, search_failure
@@ -111,6 +111,24 @@ class ConverseStream:
         found = replace(found, milliseconds=round((time.perf_counter() - began) * 1000, 2))
         self.show(found)
         return found
+
+    async def look_up(self, wanted: Filter, names: tuple[str, ...], limit: int) -> Sequence[Hit]:
+        """Return matching hits without sending them; none where the search fails."""
+        agentic = self._request.agentic
+        search = replace(
+            agentic.category,
+            q=None,
+            filter=merge_filters(agentic.category.filter, wanted),
+            attributes_to_retrieve=names,
+            limit=limit,
+            collapse=False,
+        )
+        try:
+            async with asyncio.timeout(self._services.settings.search_timeout_seconds):
+                return (await self._services.search.handle_search(agentic.caller, search)).hits
+        except (SearchError, TimeoutError) as error:
+            self.answer.warnings.append(f"look_up_failed:{type(error).__name__}")
+            return ()
 
     def _fire(self, expansion: QueryExpansion) -> None:
         names = {f"q:{expansion.query.casefold()}:{expansion.filter}", f"l:{expansion.label.casefold()}"}

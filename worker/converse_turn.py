@@ -16,8 +16,9 @@ from worker.converse_stream import ConverseStream
 from worker.planning.catalog_roles import Roles
 from worker.planning.catalog_vocabulary import Vocabulary
 from worker.planning.plan import Interaction
-from worker.planning.thread_rules import ThreadDecision
-from worker.planning.thread_state import ThreadState, shown_product
+from worker.planning.thread_decision import ThreadDecision
+from worker.planning.thread_products import shown_product
+from worker.planning.thread_state import ThreadState
 from worker.product_context import ProductContext
 from worker.services import Services
 

@@ -95,7 +95,8 @@ def read_unwanted(words: Sequence[str], position: int, vocabulary: Vocabulary) -
     end = place
     while place < len(words) and len(values) < MAX_UNWANTED:
         value = _known(words, place, vocabulary)
-        if value is None and sure and not values:
+        if value is None and sure and (not values or words[place] in COLOURS):
+            # In "not black or white" white is unwanted too, whether a field has it or not.
             value = _text(words, place, vocabulary)
         if value is None:
             break

@@ -17,6 +17,7 @@ from worker.planning.catalog_constraints import Demand, read_demands
 from worker.planning.catalog_lexicon import COLOURS, FILLER, SPELLINGS, VAGUE, topic_words
 from worker.planning.catalog_vocabulary import Vocabulary
 from worker.planning.catalog_words import singular, word_set, words_of
+from worker.planning.thread_measures import for_persons, sizes_named
 from worker.planning.thread_state import MAX_CONSTRAINTS, Constraint, ConstraintRole, ThreadState
 
 CENT = 0.01
@@ -26,7 +27,8 @@ _MATERIALS = word_set(
     nubuck fur shearling sheepskin polyester nylon acrylic fleece down feather feathers rubber latex
     plastic metal steel aluminium aluminum iron brass copper titanium glass crystal ceramic porcelain
     stoneware wood wooden oak pine walnut bamboo teak rattan wicker cork marble stone concrete canvas
-    mesh spandex elastane viscose lyocell modal"""
+    mesh spandex elastane viscose lyocell modal synthetic synthetics jute
+    sisal seagrass raffia coir"""
 )
 _KINDS_OF = {
     "wool": ("wool", "woollen", "woolen", "merino", "lambswool", "cashmere"),
@@ -35,6 +37,19 @@ _KINDS_OF = {
     "down": ("down", "feather", "feathers"),
     "wood": ("wood", "wooden", "oak", "pine", "walnut", "teak"),
     "plastic": ("plastic", "polypropylene", "acrylic"),
+    "synthetic": (
+        "synthetic",
+        "polyester",
+        "nylon",
+        "acrylic",
+        "polypropylene",
+        "polycarbonate",
+        "polyamide",
+        "polyurethane",
+        "elastane",
+        "spandex",
+        "plastic",
+    ),
     "metal": ("metal", "steel", "aluminium", "aluminum", "iron", "brass"),
 }
 """What a shopper who excludes the word does not want either."""
@@ -52,12 +67,11 @@ _TALK = word_set(
     alternatives rather really very quite just but and or with in of from by for at least most show see
     find get give tell about details detail information info take buy love prefer compare comparison
     difference versus vs between better which what how both either neither come comes coming previous
-    cut left there got"""
+    cut left there got pair pairs"""
 )
 _SAYS_BELOW = re.compile(r"\b(?:under|below|beneath|less than|cheaper than|lower than|<(?!=))", re.I)
 _SAYS_ABOVE = re.compile(r"\b(?:over|above|more than|exceeding|>(?!=))", re.I)
 _LEADING = re.compile(r"^[\W_]*(?:(?:and|but|or|than)\b\s*)+")
-_SPELLED_SIZE = re.compile(r"\b(?:in|size|in size)(?: an?)? (?P<size>small|medium|large)\b(?: size)?")
 _ADDS = re.compile(r"\b(?:also|as well|too|and also|or in|additionally)\b", re.I)
 
 
@@ -86,7 +100,7 @@ class ReadDemands:
 
 def read_thread_demands(text: str, vocabulary: Vocabulary) -> ReadDemands:
     """Read the demands of a rephrased sentence whose moves were taken out."""
-    text = _SPELLED_SIZE.sub(lambda match: _letter_size(match, vocabulary), text)
+    text = sizes_named(text, vocabulary)
     clauses = [read_demands(_LEADING.sub("", clause), vocabulary) for clause in text.split(";")]
     constraints: list[Constraint] = []
     price_min: float | None = None
@@ -103,7 +117,7 @@ def read_thread_demands(text: str, vocabulary: Vocabulary) -> ReadDemands:
             constraints.append(_constraint(demand, vocabulary))
     topic: list[str] = []
     for word in (word for read in clauses for word in read.rest):
-        found = _by_lexicon(word, vocabulary, topic)
+        found = for_persons(word, vocabulary) or _by_lexicon(word, vocabulary, topic)
         if found is not None:
             constraints.append(found)
         else:
@@ -128,9 +142,29 @@ def apply_demands(state: ThreadState, demands: ReadDemands) -> ThreadState:
             replaced.add(new.role)
         constraints = [old for old in constraints if not _is_about_the_same(old, new)]
         constraints.append(new)
-    changed = replace(state, constraints=tuple(constraints[-MAX_CONSTRAINTS:]))
+    changed = replace(
+        state,
+        query=_without_unwanted(state.query, demands.constraints),
+        constraints=tuple(constraints[-MAX_CONSTRAINTS:]),
+    )
     changed = limit_price(changed, demands.price_min, demands.price_max)
     return changed if demands.sort is None else replace(changed, sort=demands.sort)
+
+
+def _without_unwanted(query: str, constraints: Sequence[Constraint]) -> str:
+    """Return the query without the words that it must not have: "canon" of a query goes with "no canon"."""
+    unwanted = {
+        singular(word)
+        for each in constraints
+        if not each.wanted and each.role != "product"
+        for word in words_of(each.words)
+    }
+    return " ".join(word for word in query.split() if singular(word) not in unwanted)
+
+
+def kinds_of(word: str) -> tuple[str, ...]:
+    """Return the word and what else it stands for: merino is wool."""
+    return _KINDS_OF.get(word, (word,))
 
 
 def limit_price(state: ThreadState, price_min: float | None, price_max: float | None) -> ThreadState:
@@ -147,12 +181,6 @@ def text_filter(words: Sequence[str], vocabulary: Vocabulary) -> Filter | None:
     """Return the filter for products whose title or description has one of the words."""
     parts = [ContainsFilter(name, word) for name in vocabulary.roles.texts for word in words]
     return _any_of(parts)
-
-
-def _letter_size(match: re.Match[str], vocabulary: Vocabulary) -> str:
-    letter = match["size"][0]
-    known = vocabulary.find(vocabulary.roles.sizes, (letter,))
-    return match.group() if known is None else f"size {letter}"
 
 
 def _constraint(demand: Demand, vocabulary: Vocabulary) -> Constraint:
@@ -229,10 +257,17 @@ def _names_a_category(words: Sequence[str], vocabulary: Vocabulary) -> bool:
 def _is_about_the_same(old: Constraint, new: Constraint) -> bool:
     if old.role == "product" or new.role == "product":
         return old == new
-    same = {singular(word) for word in words_of(old.words)} == {
-        singular(word) for word in words_of(new.words)
-    }
-    return same and old.role == new.role
+    if old.role != new.role:
+        return False
+    ours = {singular(word) for word in words_of(old.words)}
+    theirs = {singular(word) for word in words_of(new.words)}
+    if old.role != "material" or old.wanted == new.wanted:
+        return ours == theirs
+    # "not wood" after "wooden" takes its place: they speak of the same thing.
+    return bool(
+        {kind for word in ours for kind in kinds_of(word)}
+        & {kind for word in theirs for kind in kinds_of(word)}
+    )
 
 
 def _any_of(parts: Sequence[ContainsFilter | TermFilter]) -> Filter | None:

@@ -28,6 +28,12 @@ class Move(StrEnum):
     ANY_STOCK = "any_stock"
     OTHER_COLOUR = "other_colour"
     OTHER_BRAND = "other_brand"
+    SAME_PRICE = "same_price"
+    SAME_COLOUR = "same_colour"
+    SAME_BRAND = "same_brand"
+    SAME_MATERIAL = "same_material"
+    LARGER = "larger"
+    SMALLER = "smaller"
 
 
 _DEGREE = (
@@ -47,6 +53,9 @@ _NO_MATTER = (
     r"(?: limits?| filters?| range| restrictions?| cap)?(?: (?:doesn'?t|does not|don'?t"
     r"|do not) matter| is (?:not important|unimportant|irrelevant|no issue))"
 )
+
+
+_SAME = r"\b(?:in |from |by |of |with )?(?:the |exactly the )?(?:same|this|that)"
 
 
 def _any(noun: str) -> str:
@@ -75,7 +84,7 @@ _PATTERNS: tuple[tuple[Move, re.Pattern[str]], ...] = tuple(
         (Move.ANY_BRAND, _any("brands?|makes?|makers?")),
         (
             Move.ANY_PRICE,
-            _any("prices?|budget|price limits?|costs?|money")
+            _any("prices?|budget|price limits?|limits?|costs?|money")
             + r"|\bmoney is no object\b|\bhowever (?:much|expensive)\b",
         ),
         (Move.ANY_MATERIAL, _any("materials?|fabrics?")),
@@ -92,6 +101,15 @@ _PATTERNS: tuple[tuple[Move, re.Pattern[str]], ...] = tuple(
             r"|a different|different|some other) (?:brands?|makes?"
             r"|makers?)\b",
         ),
+        (
+            Move.SAME_PRICE,
+            r"\b(?:in |at |for |around |about |of )*(?:the |a )?(?:same|similar|comparable) price(?: range"
+            r"| level"
+            r"| class| bracket)?(?: as (?:this|that|the))?\b|\bsimilarly priced\b",
+        ),
+        (Move.SAME_COLOUR, rf"{_SAME} colou?r(?: as (?:this|that|the))?\b"),
+        (Move.SAME_BRAND, rf"{_SAME} (?:brand|maker|make|company|manufacturer)\b"),
+        (Move.SAME_MATERIAL, rf"{_SAME} (?:material|fabric)\b"),
         (
             Move.NOT_DEARER,
             rf"\b(?:not|nothing|no) (?:any )?(?:more expensive|pricier|dearer|costlier)\b{_THAN_THESE}"
@@ -126,7 +144,20 @@ _PATTERNS: tuple[tuple[Move, re.Pattern[str]], ...] = tuple(
             rf"|fancier|nicer|better(?: quality| made| ones?| one)?(?! (?:for|rated|with|suited))"
             rf"|upscale|premium|luxur(?:y|ious))\b{_THAN_THESE}(?: ones?\b)?"
             r"|\btoo cheap(?:ly made)?\b|\b(?:an )?upgrade\b|\bspend more\b|\bsplurge\b"
-            r"|\btop of the (?:range|line)\b|\ba step up\b",
+            r"|\btop of the (?:range|line)\b|\ba step up\b|(?<!most )(?<!less )\bexpensive (?:ones|options"
+            r"|versions)\b",
+        ),
+        (
+            Move.LARGER,
+            rf"\b{_DEGREE}(?:larger|bigger|roomier)(?: sizes?| ones?| versions?)?\b{_THAN_THESE}"
+            r"|\b(?:(?:that|it|this)(?:'s| is) |these are |they(?:'re| are) )?too (?:small|tight)\b"
+            r"(?: for (?:me|us))?|\b(?:a |one |the next |next )?sizes? up\b",
+        ),
+        (
+            Move.SMALLER,
+            rf"\b{_DEGREE}(?:smaller|tinier|more compact)(?: sizes?| ones?| versions?)?\b{_THAN_THESE}"
+            r"|\b(?:(?:that|it|this)(?:'s| is) |these are |they(?:'re| are) )?too (?:big|large|loose)\b"
+            r"(?: for (?:me|us))?|\b(?:a |one |the next |next )?sizes? down\b",
         ),
         (
             Move.SIMILAR,

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from worker.planning.catalog_lexicon import FILLER
 from worker.planning.catalog_words import singular, words_of
-from worker.planning.thread_state import ShownProduct, ThreadState
+from worker.planning.thread_products import ShownProduct
+from worker.planning.thread_state import ThreadState
 
 _ORDINAL_WORDS = "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
 _CARDINAL_WORDS = "one two three four five six seven eight nine ten eleven twelve"
@@ -49,6 +50,12 @@ _BY_ORDINAL = re.compile(
     rf"|^\W*(?:{_ORDINAL.replace('ordinal', 'ordinal_3')})\W*$",
     re.I,
 )
+_BY_NOUN = re.compile(
+    r"\b(?:the|that|this|your) (?:very )?(?P<ordinal>first|second|third|fourth|fifth|sixth|seventh|eighth"
+    r"|last"
+    r"|\d{1,2}(?:st|nd|rd|th)) (?P<noun>[a-z][\w'-]*(?: [a-z][\w'-]*){0,2})",
+    re.I,
+)
 _BY_PRICE = re.compile(
     rf"\b(?:which (?:one|of (?:these|those|them)) (?:is|costs) )?(?:the )?"
     rf"(?P<which>cheapest|least expensive|most expensive|dearest|priciest)"
@@ -57,6 +64,7 @@ _BY_PRICE = re.compile(
 )
 _STEP = re.compile(r"\bthe (?P<step>next|previous) one\b", re.I)
 _POINTED = re.compile(r"\b(?:(?:that|this) (?:one|product|item)|it|its)\b", re.I)
+_BY_NAME = re.compile(r"\b(?:that|this) (?P<name>[\w'’&-]+(?: [\w'’&-]+){0,3})", re.I)
 _BY_WORDS = re.compile(
     r"\b(?:the|that|this) (?P<words>[\w'’&-]+(?: [\w'’&-]+){0,3}?) (?:one|pair)\b"
     r"|\bthe one (?:from|by|in|made of|of|with) (?P<words_2>[\w'’&-]+(?: [\w'’&-]+)?)",
@@ -94,6 +102,16 @@ def find_references(text: str, state: ThreadState) -> References:
                 products.append(state.shown[index])
             else:
                 missing = match.group().strip()
+    for match in _BY_NOUN.finditer(text):
+        if any(start < match.end() and match.start() < end for start, end in spans):
+            continue
+        index = _index(match, len(state.shown))
+        nouns = _nouns(match["noun"], state)
+        if nouns and not -len(state.shown) <= index < len(state.shown):
+            missing = match.group()[: match.start("noun") - match.start() + nouns]
+        elif nouns:
+            products.append(state.shown[index])
+            spans.append((match.start(), match.start("noun") + nouns))
     for match in (*_BY_PRICE.finditer(text), *_STEP.finditer(text)):
         found = _by_price(match, state) if "which" in match.groupdict() else _step(match["step"], state)
         if found is not None:
@@ -102,6 +120,11 @@ def find_references(text: str, state: ThreadState) -> References:
     if not spans:
         for match in _BY_WORDS.finditer(text):
             named = _by_words(match["words"] or match["words_2"], state)
+            if named is not None:
+                products.append(named)
+                spans.append(match.span())
+        for match in _BY_NAME.finditer(text) if not spans else ():
+            named = _by_name(match["name"], state)
             if named is not None:
                 products.append(named)
                 spans.append(match.span())
@@ -138,7 +161,7 @@ def _place(number: int, shown: int) -> int:
 
 
 def _by_price(match: re.Match[str], state: ThreadState) -> ShownProduct | None:
-    priced = [product for product in state.shown if product.price is not None]
+    priced = [product for product in state.spoken or state.shown if product.price is not None]
     if not priced:
         return None
     cheapest = match["which"] in {"cheapest", "least expensive"}
@@ -153,12 +176,38 @@ def _step(step: str, state: ThreadState) -> ShownProduct | None:
     return state.shown[index] if 0 <= index < len(state.shown) else None
 
 
+def _nouns(text: str, state: ThreadState) -> int:
+    """Return how far a text names what was shown: "tent" of "tent you showed" after tents."""
+    end = 0
+    known = {singular(word) for word in words_of(state.query)}
+    for product in state.shown:
+        names = (product.title, product.category or "", product.kind or "")
+        known.update(singular(word) for word in words_of(" ".join(names)))
+    for match in re.finditer(r"\S+", text):
+        if singular(match.group()) not in known:
+            break
+        end = match.end()
+    return end
+
+
+def _by_name(text: str, state: ThreadState) -> ShownProduct | None:
+    """Return the one product that a name fits, or of several the one that the last turn was about."""
+    words = [singular(word) for word in words_of(text)]
+    if not words or words[0] in FILLER:
+        return None
+    fitting = [product for product in state.shown if set(words) <= _own_words(product)]
+    return fitting[0] if len(fitting) == 1 else next((each for each in fitting if each == state.focus), None)
+
+
+def _own_words(product: ShownProduct) -> set[str]:
+    return {singular(word) for word in words_of(" ".join((product.title, *product.attributes)))}
+
+
 def _by_words(words: str, state: ThreadState) -> ShownProduct | None:
     wanted = [singular(word) for word in words_of(words) if word not in FILLER]
     if not wanted:
         return None
     for product in state.shown:
-        known = {singular(word) for word in words_of(" ".join((product.title, *product.attributes)))}
-        if all(word in known for word in wanted):
+        if _own_words(product).issuperset(wanted):
             return product
     return None

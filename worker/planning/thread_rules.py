@@ -7,71 +7,49 @@ what was shown into the state (`ThreadState.after_showing`). Every price move is
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import replace
 
-from search_proxy.filters import Filter, TermFilter
+from search_proxy.filters import TermFilter
 from search_proxy.models import IndexDescription, SortField
 from worker.planning.catalog_decision import Decision, decide
 from worker.planning.catalog_vocabulary import Vocabulary, learn_vocabulary
+from worker.planning.catalog_words import singular
 from worker.planning.plan import Strategy
-from worker.planning.thread_changes import lift_values, moved
-from worker.planning.thread_demands import (
-    ReadDemands,
-    apply_demands,
-    read_thread_demands,
+from worker.planning.thread_changes import accepts, asked_to_drop, lift_values, moved, resized
+from worker.planning.thread_decision import (
+    NOT_UNDERSTOOD,
+    START_OVER_MESSAGE,
+    ThreadDecision,
+    no_such_position,
+    to_search,
+    to_show,
 )
+from worker.planning.thread_demands import ReadDemands, apply_demands, read_thread_demands
 from worker.planning.thread_moves import Move, take_moves
 from worker.planning.thread_phrasing import plain, rephrase
+from worker.planning.thread_products import ShownProduct, product_filter
+from worker.planning.thread_question_kinds import read_question
+from worker.planning.thread_questions import about_all, about_some
+from worker.planning.thread_recall import recall
 from worker.planning.thread_references import References, find_pointed, find_references
+from worker.planning.thread_spelling import respelled
 from worker.planning.thread_state import (
     MAX_CONSTRAINTS,
     MAX_QUERY_CHARACTERS,
     Constraint,
-    ShownProduct,
     ThreadState,
-    product_filter,
+    search_of,
+    with_earlier,
 )
-from worker.planning.thread_topics import begins_anew, blank, shared_category, without_roles
-from worker.planning.thread_wording import describe
+from worker.planning.thread_topics import begins_anew, blank, opened, shared_category, without_roles
 
-Kind = Literal["search", "show", "answer", "clarify"]
+NO_SIZES = "I cannot compare the sizes of these. Say which size you need, if they have one."
 
-START_OVER_MESSAGE = "Let us start over. What are you looking for?"
-NOT_UNDERSTOOD = (
-    "I did not get that. You can narrow this down, for example “cheaper”, “under 50”, “in red”, “not wool”,"
-    " “the second one” or “show me more”."
-)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ThreadSearch:
-    """One search of the thread. `query` None browses; `offset` counts its products already shown."""
-
-    query: str | None
-    filter: Filter | None
-    sort: tuple[SortField, ...] = ()
-    offset: int = 0
-    label: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ThreadDecision:
-    """What to do for a sentence.
-
-    `search` is there for `search`, `product_ids` for `show`. `state` is the thread after the sentence, before
-    anything new was shown (`ThreadState.after_showing`); where the search finds nothing, `when_empty` is
-    what to say and `ThreadState.after_nothing` what to keep. `options` are offered beside a question.
-    """
-
-    kind: Kind
-    state: ThreadState
-    message: str
-    search: ThreadSearch | None = None
-    product_ids: tuple[str, ...] = ()
-    when_empty: str = ""
-    options: tuple[str, ...] = ()
+_AMOUNT = re.compile(r"^\W*(?P<amount>\d{2,6})\W*$")
+_NO_POSITION = 12
+"""A bare number above this, or above what was shown, is money: nobody counts that far."""
 
 
 def vocabulary_of(description: IndexDescription) -> Vocabulary:
@@ -85,7 +63,11 @@ def vocabulary_of(description: IndexDescription) -> Vocabulary:
 
 def decide_turn(utterance: str, state: ThreadState, vocabulary: Vocabulary) -> ThreadDecision:
     """Return what a sentence means for the thread."""
-    text = rephrase(plain(utterance))
+    typed = respelled(plain(utterance), vocabulary)
+    text = _with_amount(rephrase(typed), state)
+    recalled = recall(typed, state, vocabulary)
+    if recalled is not None:
+        return recalled
     taken = take_moves(text)
     if Move.START_OVER in taken.moves:
         fresh = decide(taken.rest, vocabulary)
@@ -99,8 +81,11 @@ def decide_turn(utterance: str, state: ThreadState, vocabulary: Vocabulary) -> T
         return _first_turn(text, decide(text, vocabulary), vocabulary)
     references = find_references(taken.rest, state)
     if references.missing is not None and not references.products:
-        return _no_such_position(references.missing, state)
-    return _next_turn(text, taken.moves, taken.rest, references, state, vocabulary)
+        return no_such_position(references.missing, state)
+    decided = _next_turn(text, taken.moves, taken.rest, references, state, vocabulary)
+    if decided.kind != "search":
+        return decided
+    return replace(decided, state=replace(decided.state, earlier=_earlier(decided.state, state)))
 
 
 def _first_turn(text: str, decision: Decision, vocabulary: Vocabulary) -> ThreadDecision:
@@ -122,7 +107,7 @@ def _first_turn(text: str, decision: Decision, vocabulary: Vocabulary) -> Thread
             words=decision.category.value,
         )
         state = replace(state, query="", constraints=(named, *state.constraints))
-    return _search(state, vocabulary)
+    return to_search(state, vocabulary)
 
 
 def _next_turn(
@@ -139,28 +124,54 @@ def _next_turn(
         pointed = find_pointed(rest, state)
         if pointed.products and not moves & {Move.CHEAPER, Move.DEARER}:
             references, rest_without = pointed, blank(rest, pointed.spans)
+            negated = rest[: pointed.spans[0][0]].rstrip().endswith("not")
+    question = None if negated else read_question(rest_without)
+    if question is not None and not moves:
+        about = about_some(question, references.products, state)
+        if about is not None:
+            return about
     lifted, rest_without = lift_values(rest_without, state)
     if lifted is not state:
-        return _search(lifted, vocabulary)
+        return to_search(lifted, vocabulary)
+    dropped = None if references.products else asked_to_drop(rest_without)
+    if dropped is not None and not moves:
+        return ThreadDecision(kind="clarify", state=state, message=f"There is no “{dropped}” to drop.")
     demands = read_thread_demands(rest_without, vocabulary)
+    if accepts(rest_without):
+        # "Black is fine too" opens what was demanded; where nothing was, black was fine before.
+        open_roles = {each.role for each in state.constraints if each.wanted}
+        demands = replace(
+            demands,
+            constraints=tuple(each for each in demands.constraints if each.role in open_roles),
+            adds=True,
+        )
     if not references.products and begins_anew(text, demands, state, vocabulary):
         return _new_topic(text, moves, demands, state, vocabulary)
-    understood = bool(moves or references.products or demands.any_demand or demands.topic)
+    said = moves or references.products or demands.any_demand or demands.topic
+    understood = bool(said) or accepts(rest_without)
     if negated:
         state, references = _without_products(state, references), References()
+    if question is not None and not demands.any_demand and question.asked != "words" and not moves:
+        return about_all(question, state)
     if not understood:
         return ThreadDecision(kind="clarify", state=state, message=NOT_UNDERSTOOD)
     asks_for_stock = all(each.role == "stock" for each in demands.constraints) and demands.price_range is None
     if references.products and not moves and not demands.topic and asks_for_stock:
-        return _show(references, state)
+        return to_show(references.products, state)
     changed = moved(state, moves, references, vocabulary)
+    sized = resized(changed, moves, references, vocabulary)
+    if sized is None and moves <= {Move.LARGER, Move.SMALLER} and not demands.any_demand:
+        return ThreadDecision(kind="clarify", state=state, message=NO_SIZES)
+    changed = sized or changed
     changed = _about(changed, moves, references, demands, vocabulary)
     changed = apply_demands(changed, demands)
+    if Move.SIMILAR not in moves:
+        changed = opened(changed, demands)
     if demands.topic:
         changed = replace(changed, query=_joined_query(changed.query, demands.topic))
     if moves == {Move.MORE} and changed == state:
-        return _search(state, vocabulary, more=True)
-    return _search(_kept_in_category(changed, vocabulary), vocabulary)
+        return to_search(state, vocabulary, opening="More", offset=state.offset)
+    return to_search(_kept_in_category(changed, vocabulary), vocabulary)
 
 
 _OF_THE_OLD_KIND = frozenset({"category", "size", "text", "product"})
@@ -188,7 +199,7 @@ def _new_topic(
         changed = replace(changed, sort=SortField(name=price, order="asc"))
     if Move.DEARER in moves and price is not None:
         changed = replace(changed, sort=SortField(name=price, order="desc"))
-    return _search(changed, vocabulary)
+    return to_search(changed, vocabulary)
 
 
 def _about(
@@ -232,18 +243,6 @@ def _kept_in_category(state: ThreadState, vocabulary: Vocabulary) -> ThreadState
     return state if shared is None else replace(state, constraints=(shared, *state.constraints))
 
 
-def _show(references: References, state: ThreadState) -> ThreadDecision:
-    products = references.products
-    titles = " and ".join(product.title or product.id for product in products)
-    focused = replace(state, focus=products[0] if len(products) == 1 else None)
-    return ThreadDecision(
-        kind="show",
-        state=focused,
-        message=f"Here is {titles}." if len(products) == 1 else f"Here are {titles}.",
-        product_ids=tuple(product.id for product in products),
-    )
-
-
 def _without_products(state: ThreadState, references: References) -> ThreadState:
     left_out = tuple(
         Constraint(role="product", wanted=False, filter=product_filter(product), words=product.title)
@@ -252,34 +251,20 @@ def _without_products(state: ThreadState, references: References) -> ThreadState
     return replace(state, constraints=(*state.constraints, *left_out)[-MAX_CONSTRAINTS:], focus=None)
 
 
-def _no_such_position(words: str, state: ThreadState) -> ThreadDecision:
-    count = len(state.shown)
-    products = "product" if count == 1 else "products"
-    message = f"I showed {count} {products}, so there is no “{words}”. Which one do you mean?"
-    return ThreadDecision(kind="clarify", state=state, message=message)
-
-
 def _joined_query(query: str, topic: tuple[str, ...]) -> str:
     known = query.split()
-    return " ".join([*known, *(word for word in topic if word not in known)])[:MAX_QUERY_CHARACTERS].strip()
+    stems = {singular(word) for word in known}
+    joined = [*known, *(word for word in topic if singular(word) not in stems)]
+    return " ".join(joined)[:MAX_QUERY_CHARACTERS].strip()
 
 
-def _search(state: ThreadState, vocabulary: Vocabulary, *, more: bool = False) -> ThreadDecision:
-    """Return the decision to search for the thread as it stands, from its beginning unless for `more`."""
-    if not more:
-        state = replace(state, offset=0, lowest=None, highest=None, focus=None, shown=())
-    label = describe(state, vocabulary)
-    wanted = state.filter(vocabulary.roles)
-    return ThreadDecision(
-        kind="search",
-        state=state,
-        message=f"{'More' if more else 'Here'}: {label}.",
-        search=ThreadSearch(
-            query=state.query or None,
-            filter=wanted,
-            sort=() if state.sort is None else (state.sort,),
-            offset=state.offset,
-            label=label,
-        ),
-        when_empty=f"I found {'no more' if more else 'nothing for'} {label}.",
-    )
+def _with_amount(text: str, state: ThreadState) -> str:
+    """Return a bare number as what may be spent, where it can be no position of what was shown."""
+    match = _AMOUNT.match(text)
+    is_money = match is not None and int(match["amount"]) > max(_NO_POSITION, len(state.shown))
+    return f"at most {match['amount']}" if match is not None and is_money and not state.is_empty else text
+
+
+def _earlier(state: ThreadState, before: ThreadState) -> tuple[ThreadState, ...]:
+    same = search_of(state) == search_of(before)
+    return before.earlier if same else with_earlier(before.earlier, before)

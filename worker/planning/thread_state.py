@@ -16,39 +16,25 @@ from search_proxy.filters import (
     NotFilter,
     OrFilter,
     RangeFilter,
-    TermFilter,
     merge_filters,
     parse_filter,
 )
-from search_proxy.models import Hit, SortField
+from search_proxy.models import SortField
 from worker.planning.catalog_roles import Roles
+from worker.planning.thread_products import ShownProduct, product_filter, product_json, product_of_json
 
 STATE_FORMAT = 1
 MAX_SHOWN = 36
 """Products that can be spoken of as "the seventh": six categories of six; a state stays under 32 KB."""
 MAX_CONSTRAINTS = 24
 MAX_QUERY_CHARACTERS = 300
-MAX_ATTRIBUTES = 8
+MAX_EARLIER = 8
+_EARLIER_CHARACTERS = 6_000
+"""Of filters, over all earlier searches; most of them have few."""
 
 ConstraintRole = Literal[
     "stock", "brand", "colour", "size", "material", "audience", "text", "product", "category"
 ]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ShownProduct:
-    """A product that the shopper has seen; `attributes` are the casefolded values it can be called by.
-
-    `kind` is the finer category, where the catalog has one.
-    """
-
-    id: str
-    title: str = ""
-    price: float | None = None
-    parent: str | None = None
-    category: str | None = None
-    kind: str | None = None
-    attributes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +52,8 @@ class ThreadState:
     """The search as it stands. `shown` is the last page in display order; `offset` counts all pages.
 
     `lowest` and `highest` are prices over all pages of this search. `focus` is the product that the last
-    turn was about, `like` the one that the search resembles.
+    turn was about, `spoken` are those where it was about several, `like` is the one that the search
+    resembles. `earlier` are the searches before this one, the last one last (`search_of`).
     """
 
     query: str = ""
@@ -80,6 +67,8 @@ class ThreadState:
     lowest: float | None = None
     highest: float | None = None
     focus: ShownProduct | None = None
+    spoken: tuple[ShownProduct, ...] = ()
+    earlier: tuple[ThreadState, ...] = ()
 
     @property
     def is_empty(self) -> bool:
@@ -121,6 +110,7 @@ class ThreadState:
             lowest=min(known, default=None),
             highest=max(known, default=None),
             focus=products[0] if len(products) == 1 else None,
+            spoken=(),
         )
 
     def after_nothing(self, previous: ThreadState) -> ThreadState:
@@ -136,23 +126,21 @@ class ThreadState:
             for each in previous.constraints
             if not (each.wanted and any(_words(each) == _words(other) for other in unwanted))
         )
-        return replace(previous, constraints=(*kept, *unwanted)[-MAX_CONSTRAINTS:])
+        # Going back from here is going back to `previous`, not to what was before it.
+        after = replace(previous, constraints=(*kept, *unwanted)[-MAX_CONSTRAINTS:])
+        return replace(after, earlier=with_earlier(previous.earlier, previous))
 
     def to_json(self) -> dict[str, Any]:
         """Return the state as JSON, a few kilobytes."""
         return {
             "format": STATE_FORMAT,
-            "query": self.query,
-            "constraints": [
-                [each.role, each.wanted, str(each.filter), each.words] for each in self.constraints
-            ],
-            "price": [self.price_min, self.price_max],
-            "sort": None if self.sort is None else [self.sort.name, self.sort.order],
-            "like": None if self.like is None else _product_json(self.like),
-            "shown": [_product_json(product) for product in self.shown],
+            **_search_json(self),
+            "shown": [product_json(product) for product in self.shown],
             "offset": self.offset,
             "seen_prices": [self.lowest, self.highest],
-            "focus": None if self.focus is None else _product_json(self.focus),
+            "focus": None if self.focus is None else product_json(self.focus),
+            "spoken": [product_json(product) for product in self.spoken],
+            "earlier": [_search_json(search) for search in self.earlier],
         }
 
     @classmethod
@@ -161,105 +149,70 @@ class ThreadState:
         if value.get("format") != STATE_FORMAT:
             return cls()
         try:
-            return cls(
-                query=str(value["query"]),
-                constraints=tuple(
-                    Constraint(role=role, wanted=bool(wanted), filter=parse_filter(text), words=words)
-                    for role, wanted, text, words in value["constraints"]
-                ),
-                price_min=value["price"][0],
-                price_max=value["price"][1],
-                sort=None
-                if value["sort"] is None
-                else SortField(name=value["sort"][0], order=value["sort"][1]),
-                like=None if value["like"] is None else _product(value["like"]),
-                shown=tuple(_product(item) for item in value["shown"]),
+            return replace(
+                _search_of_json(value),
+                shown=tuple(product_of_json(item) for item in value["shown"]),
                 offset=int(value["offset"]),
                 lowest=value["seen_prices"][0],
                 highest=value["seen_prices"][1],
-                focus=None if value["focus"] is None else _product(value["focus"]),
+                focus=None if value["focus"] is None else product_of_json(value["focus"]),
+                spoken=tuple(product_of_json(item) for item in value.get("spoken", ())),
+                earlier=tuple(_search_of_json(item) for item in value.get("earlier", ())),
             )
         except (KeyError, TypeError, ValueError, IndexError, FilterSyntaxError):
             return cls()
 
 
-def remembered_fields(roles: Roles) -> tuple[str, ...]:
-    """Return the fields that a hit must carry for the thread to speak of it later."""
-    names = ("_id", "parentProductId", "productTitle", "variantTitle", roles.price, *_calling_fields(roles))
-    return tuple(dict.fromkeys(name for name in names if name is not None))
-
-
-def shown_product(hit: Hit, roles: Roles) -> ShownProduct:
-    """Return what the thread remembers of a hit."""
-    price = hit.get(roles.price) if roles.price else None
-    values = [value for name in _calling_fields(roles) for value in _values(hit.get(name))]
-    parent = hit.get("parentProductId")
-    return ShownProduct(
-        id=str(hit["_id"]),
-        title=str(hit.get("productTitle") or hit.get("variantTitle") or "")[:120],
-        price=float(price) if isinstance(price, int | float) and not isinstance(price, bool) else None,
-        parent=str(parent) if parent is not None else None,
-        category=_first_value(hit, roles.categories),
-        kind=_first_value(hit, roles.types),
-        attributes=tuple(dict.fromkeys(value.casefold()[:40] for value in values))[:MAX_ATTRIBUTES],
+def search_of(state: ThreadState) -> ThreadState:
+    """Return what a thread searches for, without what it has shown."""
+    return ThreadState(
+        query=state.query,
+        constraints=state.constraints,
+        price_min=state.price_min,
+        price_max=state.price_max,
+        sort=state.sort,
+        like=state.like,
     )
 
 
-def _calling_fields(roles: Roles) -> tuple[str, ...]:
-    return (
-        *roles.brands[:1],
-        *roles.colours[:3],
-        *roles.materials[:2],
-        *roles.sizes[:1],
-        *roles.category_fields[:2],
+def with_earlier(earlier: tuple[ThreadState, ...], state: ThreadState) -> tuple[ThreadState, ...]:
+    """Return the earlier searches with that of a state as the last; the oldest go where it gets too much."""
+    search = search_of(state)
+    if search.is_empty or earlier[-1:] == (search,):
+        return earlier
+    kept = (*earlier, search)[-MAX_EARLIER:]
+    while sum(len(str(each.filter)) for search in kept for each in search.constraints) > _EARLIER_CHARACTERS:
+        kept = kept[1:]
+    return kept
+
+
+def _search_json(state: ThreadState) -> dict[str, Any]:
+    return {
+        "query": state.query,
+        "constraints": [[each.role, each.wanted, str(each.filter), each.words] for each in state.constraints],
+        "price": [state.price_min, state.price_max],
+        "sort": None if state.sort is None else [state.sort.name, state.sort.order],
+        "like": None if state.like is None else product_json(state.like),
+    }
+
+
+def _search_of_json(value: Mapping[str, Any]) -> ThreadState:
+    return ThreadState(
+        query=str(value["query"]),
+        constraints=tuple(
+            Constraint(role=role, wanted=bool(wanted), filter=parse_filter(text), words=words)
+            for role, wanted, text, words in value["constraints"]
+        ),
+        price_min=value["price"][0],
+        price_max=value["price"][1],
+        sort=None if value["sort"] is None else SortField(name=value["sort"][0], order=value["sort"][1]),
+        like=None if value["like"] is None else product_of_json(value["like"]),
     )
-
-
-def product_filter(product: ShownProduct) -> Filter:
-    """Return the filter that matches the product, in all its variants where it has some."""
-    if product.parent is not None:
-        return TermFilter("parentProductId", product.parent)
-    return TermFilter("_id", product.id)
 
 
 def _words(constraint: Constraint) -> tuple[str, str]:
     return constraint.role, constraint.words
 
 
-def _first_value(hit: Hit, names: Sequence[str]) -> str | None:
-    return next((value for name in names for value in _values(hit.get(name))), None)
-
-
-def _values(value: Any) -> list[str]:
-    if isinstance(value, str):
-        return [value]
-    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
-
-
 def _whole(value: float | None) -> float | int | None:
     return int(value) if value is not None and value == int(value) else value
-
-
-def _product_json(product: ShownProduct) -> list[Any]:
-    return [
-        product.id,
-        product.title,
-        product.price,
-        product.parent,
-        product.category,
-        product.kind,
-        list(product.attributes),
-    ]
-
-
-def _product(item: Sequence[Any]) -> ShownProduct:
-    identifier, title, price, parent, category, kind, attributes = item
-    return ShownProduct(
-        id=identifier,
-        title=title,
-        price=price,
-        parent=parent,
-        category=category,
-        kind=kind,
-        attributes=tuple(attributes),
-    )

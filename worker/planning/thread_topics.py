@@ -11,7 +11,8 @@ from search_proxy.filters import TermFilter
 from worker.planning.catalog_vocabulary import Vocabulary
 from worker.planning.catalog_words import singular, words_of
 from worker.planning.thread_demands import ReadDemands
-from worker.planning.thread_state import Constraint, ShownProduct, ThreadState
+from worker.planning.thread_products import ShownProduct
+from worker.planning.thread_state import Constraint, ThreadState
 
 _ASKS_FOR = re.compile(
     r"\b(?:show me|i need|i want|i'?m looking for|looking for|search for|find me"
@@ -25,12 +26,18 @@ _SPEAKS_OF_THE_OLD = re.compile(
 _A_THING = re.compile(
     r"^(?:and |maybe |perhaps |just )*(?:an?|some) (?!bit|little|lot|different|other)", re.I
 )
+_REFINES = re.compile(
+    r"^(?:and |but |so )*(?:what|how) about (?:something |one |ones )?(?:for|with|without|in|from)\b"
+)
+_MORE_SO = re.compile(
+    r"\b(?:something|anything|somewhat|a (?:bit|little)|much|even|ones?) (?:more \w+|\w{3,}er)(?: ones?)?$"
+)
 MAX_REFINING_WORDS = 3
 
 
 def begins_anew(text: str, demands: ReadDemands, state: ThreadState, vocabulary: Vocabulary) -> bool:
     """Return whether the sentence names another kind of product than the thread is about."""
-    if not demands.topic:
+    if not demands.topic or _REFINES.search(text) is not None or all(map(_is_measure, demands.topic)):
         return False
     known = {singular(word) for word in words_of(state.query)}
     known |= {
@@ -43,6 +50,8 @@ def begins_anew(text: str, demands: ReadDemands, state: ThreadState, vocabulary:
     if not new:
         # Said again in full, a wish starts anew; one word of it only repeats what it is about.
         return len(demands.topic) > 1 and _names_products(demands.topic, vocabulary)
+    if _MORE_SO.search(text) is not None and len(new) == 1:
+        return False
     if _names_products(new, vocabulary):
         return True
     if _SPEAKS_OF_THE_OLD.search(text):
@@ -51,6 +60,19 @@ def begins_anew(text: str, demands: ReadDemands, state: ThreadState, vocabulary:
     if singular(demands.topic[-1]) != demands.topic[-1] or _A_THING.search(text):
         return " for " not in f" {text} "
     return _ASKS_FOR.search(text) is not None or len(new) > MAX_REFINING_WORDS
+
+
+def opened(state: ThreadState, demands: ReadDemands) -> ThreadState:
+    """Return the thread ready for a new word: of a likeness only the kind stays, of measures only others."""
+    counts_people = any(each.words.endswith(" people") for each in demands.constraints)
+    if not (demands.topic or counts_people):
+        return state
+    if state.like is not None and any(each.role == "category" for each in state.constraints):
+        return replace(state, query="", like=None)
+    units = {_unit(word) for word in demands.topic if _is_measure(word)}
+    units |= {"-person"} if counts_people else set()
+    kept = (word for word in state.query.split() if not (_is_measure(word) and _unit(word) in units))
+    return replace(state, query=" ".join(kept))
 
 
 def shared_category(products: Sequence[ShownProduct], vocabulary: Vocabulary) -> Constraint | None:
@@ -92,6 +114,15 @@ def blank(text: str, spans: Iterable[tuple[int, int]]) -> str:
     for start, end in sorted(spans, reverse=True):
         text = f"{text[:start]} {text[end:]}"
     return " ".join(text.split())
+
+
+def _is_measure(word: str) -> bool:
+    """Return whether a word only measures: "4-person", "2l"."""
+    return word[0].isdigit()
+
+
+def _unit(word: str) -> str:
+    return word.lstrip("0123456789.,").casefold()
 
 
 def _names_products(words: Iterable[str], vocabulary: Vocabulary) -> bool:

@@ -14,8 +14,10 @@ from hypothesis import strategies as st
 
 from search_proxy.filters import parse_filter
 from search_proxy.models import FieldInfo, IndexDescription, SortField
-from worker.planning.thread_rules import ThreadDecision, decide_turn, vocabulary_of
-from worker.planning.thread_state import MAX_SHOWN, ShownProduct, ThreadState, shown_product
+from worker.planning.thread_decision import ThreadDecision
+from worker.planning.thread_products import ShownProduct, shown_product
+from worker.planning.thread_rules import decide_turn, vocabulary_of
+from worker.planning.thread_state import MAX_SHOWN, ThreadState
 
 
 def field(name: str, *values: str, kind: str = "string") -> FieldInfo:

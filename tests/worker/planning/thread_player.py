@@ -15,8 +15,10 @@ from search_proxy.backends.embedded import EmbeddedBackend, open_embedded
 from search_proxy.filters import InFilter
 from search_proxy.models import Document, Hit, SearchRequest
 from worker.planning.catalog_vocabulary import Vocabulary
-from worker.planning.thread_rules import ThreadDecision, decide_turn, vocabulary_of
-from worker.planning.thread_state import ThreadState, shown_product
+from worker.planning.thread_decision import ThreadDecision
+from worker.planning.thread_products import shown_product
+from worker.planning.thread_rules import decide_turn, vocabulary_of
+from worker.planning.thread_state import ThreadState
 
 ACCOUNT = "shop"
 INDEX = "products"
