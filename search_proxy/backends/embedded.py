@@ -7,6 +7,7 @@ nor a model ever keeps a search waiting for a thread.
 from __future__ import annotations
 
 import asyncio
+import weakref
 from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
@@ -22,16 +23,20 @@ from search_proxy.engine.describing import describe_snapshot
 from search_proxy.engine.embedder import Embedder
 from search_proxy.engine.embedding_run import Progress, embed_missing
 from search_proxy.engine.fusion import Fusion
-from search_proxy.engine.open_indexes import OpenIndexes
+from search_proxy.engine.open_indexes import MAX_OPEN, OpenIndexes
 from search_proxy.engine.searching import search_snapshot
 from search_proxy.engine.snapshot import Snapshot
 from search_proxy.engine.suggesting import Suggestion, suggest
 from search_proxy.engine.vector_lane import VectorLane
+from search_proxy.engine.vectors import stored_vectors
 from search_proxy.errors import IndexNotFound, SearchError, SearchUnavailable
 from search_proxy.filters import Filter
 from search_proxy.models import Document, FoundDocument, IndexDescription, SearchRequest, SearchResult
 
 SEARCH_THREADS = 2
+
+_Described = tuple[weakref.ref[Snapshot], int, IndexDescription]
+"""A description, the generation that it is of, and how many vectors that had."""
 
 _T = TypeVar("_T")
 
@@ -54,6 +59,7 @@ class EmbeddedBackend:
         self._embedders = embedders
         self._lane = lane
         self._indexes = OpenIndexes(folder)
+        self._descriptions: dict[tuple[str, str], _Described] = {}
         self._searchers = searchers
         self._writers = writers
 
@@ -76,8 +82,19 @@ class EmbeddedBackend:
         )
 
     async def describe(self, account_id: str, index: str, wanted: Filter | None = None) -> IndexDescription:
-        """Return the fields and sizes of what passes the filter; made once per filter and generation."""
-        return await self._read(lambda: self._description(account_id, index, wanted))
+        """Return the fields and sizes of what passes the filter; made once per filter and generation.
+
+        Every request asks for the whole index's, some several times: where it is known, no thread is asked.
+        """
+        known = self._known_description(account_id, index) if wanted is None else None
+        if known is not None:
+            return known
+        made = await self._read(lambda: self._description(account_id, index, wanted))
+        if wanted is None:
+            self._descriptions[account_id, index] = made
+            if len(self._descriptions) > MAX_OPEN:
+                del self._descriptions[next(iter(self._descriptions))]
+        return made[2]
 
     async def suggest(
         self, account_id: str, index: str, prefix: str, limit: int = 10
@@ -154,19 +171,31 @@ class EmbeddedBackend:
             for identifier, row in rows
         ]
 
-    def _description(self, account_id: str, index: str, wanted: Filter | None) -> IndexDescription:
+    def _description(self, account_id: str, index: str, wanted: Filter | None) -> _Described:
         snapshot = self._indexes.snapshot(account_id, index)
+        vectors = self._vectors(snapshot)
         described = describe_snapshot(snapshot, index, wanted)
-        if self._lane is None:
-            return described
-        # How many vectors there are is asked of the whole index: it says which lanes rank.
-        embedded = min(self._lane.embedded_documents(snapshot), described.documents)
-        return replace(
-            described,
-            embedded_documents=embedded,
-            embedding_model=self._lane.embedder.model if embedded else None,
-            lanes=("text", "vector") if embedded else ("text",),
-        )
+        if self._lane is not None:
+            # How many vectors there are is asked of the whole index: it says which lanes rank.
+            embedded = min(self._lane.embedded_documents(snapshot), described.documents)
+            described = replace(
+                described,
+                embedded_documents=embedded,
+                embedding_model=self._lane.embedder.model if embedded else None,
+                lanes=("text", "vector") if embedded else ("text",),
+            )
+        return weakref.ref(snapshot), vectors, described
+
+    def _known_description(self, account_id: str, index: str) -> IndexDescription | None:
+        made = self._descriptions.get((account_id, index))
+        snapshot = None if made is None else self._indexes.if_open(account_id, index)
+        if made is None or snapshot is None or made[0]() is not snapshot:
+            return None
+        return made[2] if self._vectors(snapshot) == made[1] else None
+
+    def _vectors(self, snapshot: Snapshot) -> int:
+        """Return how many vectors are stored; more can come within a generation."""
+        return 0 if self._lane is None else stored_vectors(snapshot.folder)
 
     async def _read(self, work: Callable[[], _T]) -> _T:
         return await _in_thread(self._searchers, work)

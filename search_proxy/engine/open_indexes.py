@@ -63,6 +63,19 @@ class OpenIndexes:
         with opening:
             return self._reopen(folder, index)
 
+    def if_open(self, account_id: str, index: str) -> Snapshot | None:
+        """Return the newest generation if it is open: a look at the manifest, and no waiting."""
+        folder = self._folder / account_id / index
+        if not is_valid_name(account_id) or not is_valid_name(index):
+            return None
+        current = identity(folder)
+        with self._lock:
+            held = self._open.get(folder)
+            if held is None or held[0] != current:
+                return None
+            self._open.move_to_end(folder)
+            return held[1]
+
     def names(self, account_id: str) -> Sequence[str]:
         """Return the account's index names, sorted."""
         folder = self._folder / account_id
