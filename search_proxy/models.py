@@ -113,6 +113,11 @@ class SearchResult:
     generation: str | None = None
     withheld: int = 0
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether the view gate let nothing through: nothing that lasts may be learned from that."""
+        return self.withheld > 0 and not self.hits
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldInfo:

@@ -12,7 +12,15 @@ from datetime import datetime
 
 from search_proxy.binding import SearchBinding
 from search_proxy.caller import Caller
-from search_proxy.models import FacetField, FacetsRequest, FieldInfo, IndexDescription, SearchRequest
+from search_proxy.errors import SearchUnavailable
+from search_proxy.models import (
+    FacetField,
+    FacetsRequest,
+    FieldInfo,
+    IndexDescription,
+    SearchRequest,
+    SearchResult,
+)
 from search_proxy.tools.dates import read_time
 from search_proxy.tools.field_roles import NOT_FACETS, FieldRoles, field_roles
 
@@ -31,7 +39,7 @@ _LONGEST_VALUE = 60
 class CorpusProfile:
     """One index as one caller sees it. `created_values` are the texts of the date field with their moment.
 
-    `fields` are all that the caller may filter by, the commonest first; `facets` are the few worth showing.
+    `created_is_whole` is false where the engine counts fewer texts than there are. `fields` are all that the caller may filter by, the commonest first; `facets` are the few worth showing.
     """
 
     index: str
@@ -43,6 +51,7 @@ class CorpusProfile:
     facets: tuple[FieldInfo, ...]
     author_values: frozenset[str] = frozenset()
     created_values: Mapping[str, datetime] = field(default_factory=dict)
+    created_is_whole: bool = True
     created_span: tuple[datetime, datetime] | None = None
     has_vectors: bool = False
     embedding_model: str | None = None
@@ -91,7 +100,7 @@ async def _visible(
     documents = 0
     for start in range(0, len(candidates), _COUNTED_AT_ONCE):
         batch = candidates[start : start + _COUNTED_AT_ONCE]
-        result = await search.handle_search(caller, _counting(description.index, batch))
+        result = await _found(search, caller, _counting(description.index, batch))
         documents = result.total_hits
         for info in batch:
             counted = result.facets.get(info.name, {})
@@ -115,6 +124,14 @@ async def _visible(
     return fields, documents
 
 
+async def _found(search: SearchBinding, caller: Caller, request: SearchRequest) -> SearchResult:
+    """Search for something that the profile will say for a while."""
+    result = await search.handle_search(caller, request)
+    if result.is_closed:
+        raise SearchUnavailable("the index cannot be described: its view gate let nothing through")
+    return result
+
+
 def _counting(index: str, fields: Sequence[FieldInfo]) -> SearchRequest:
     facets = tuple(
         FacetField(name=info.name, kind="number" if info.kind == "number" else "string", max_results=1_000)
@@ -134,7 +151,7 @@ async def _with_values(search: SearchBinding, caller: Caller, profile: CorpusPro
     if wanted:
         facets = tuple(FacetField(name=name, max_results=MOST_VALUES) for name in dict.fromkeys(wanted))
         request = SearchRequest(index=profile.index, q=None, limit=1, facets=FacetsRequest(fields=facets))
-        values = (await search.handle_search(caller, request)).facets
+        values = (await _found(search, caller, request)).facets
     created = {
         text: moment
         for text in values.get(profile.roles.created or "", ())
@@ -145,6 +162,7 @@ async def _with_values(search: SearchBinding, caller: Caller, profile: CorpusPro
         profile,
         author_values=authors,
         created_values=created,
+        created_is_whole=len(values.get(profile.roles.created or "", ())) < MOST_VALUES,
         created_span=_span(profile, list(created.values())),
     )
 
@@ -170,7 +188,7 @@ async def _sample_titles(
         request = SearchRequest(
             index=index, q=None, limit=1, offset=offset, attributes_to_retrieve=(roles.title,)
         )
-        hits = (await search.handle_search(caller, request)).hits
+        hits = (await _found(search, caller, request)).hits
         titles += [title for hit in hits if isinstance(title := hit.get(roles.title), str)]
     return tuple(titles)
 

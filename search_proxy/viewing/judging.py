@@ -38,8 +38,9 @@ async def judged_search(
     """
     whole = _from_the_first(request) if from_the_first else request
     refused: set[str] = set()
+    limit = whole.limit
     for _ in range(ROUNDS):
-        result = await search(_without(whole, refused))
+        result = await search(_without(replace(whole, limit=limit), refused))
         try:
             allowed = await gate.allowed(replace(view, generation=result.generation), result.hits)
         except ViewGateFailed as error:
@@ -48,6 +49,8 @@ async def judged_search(
         refused |= newly
         if not newly:
             break
+        # Where some were taken out more may be: a page is filled from twice as many.
+        limit = max(whole.limit, min(MAX_JUDGED, 2 * limit + 10))
     else:
         counted = await search(replace(_without(whole, refused), offset=0, limit=1))
         result = replace(result, total_hits=counted.total_hits, facets=counted.facets)

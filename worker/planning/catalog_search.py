@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from search_proxy.binding import SearchBinding
+from search_proxy.errors import SearchUnavailable
 from search_proxy.filters import Filter, merge_filters
 from search_proxy.models import FacetField, FacetsRequest, IndexDescription, SearchRequest, SearchResult
 from worker.planning.catalog_constraints import Role, without
@@ -51,7 +52,11 @@ class CatalogSearch:
         return await self._search.describe_index(self._request.caller, self._request.index)
 
     async def learn(self, description: IndexDescription) -> Vocabulary:
-        """Return the index's vocabulary as the caller may see it: one browse with facets."""
+        """Return the index's vocabulary as the caller may see it: one browse with facets.
+
+        Raises:
+            SearchError: As the binding; also where the view gate could not decide.
+        """
         names = vocabulary_fields(read_roles(description))
         if not names:
             return learn_vocabulary(description, {})
@@ -59,9 +64,12 @@ class CatalogSearch:
             fields=tuple(FacetField(name=name) for name in names), max_results=MAX_VALUES_PER_FIELD
         )
         browse = self._ask(q=None, limit=1, wanted=None, facets=facets, attributes=("_id",))
-        return learn_vocabulary(
-            description, (await self._search.handle_search(self._request.caller, browse)).facets
-        )
+        result = await self._search.handle_search(self._request.caller, browse)
+        if result.is_closed:
+            raise SearchUnavailable(
+                "the words of the index cannot be told: its view gate let nothing through"
+            )
+        return learn_vocabulary(description, result.facets)
 
     async def sample(self, decision: Decision, vocabulary: Vocabulary) -> Sample:
         """Return the best hits with all demands met, or with as few given up as leaves something."""

@@ -74,7 +74,7 @@ def test_rows_of_several_segments_are_judged_each(tmp_path: Path) -> None:
     seen = {}
     for groups in ((), ("gold",), ("gold", "silver")):
         mask = passing(snapshot, visibility_filter(groups)).mask
-        seen[groups] = [snapshot.ids[row] for row in mask.nonzero()[0]]
+        seen[groups] = [snapshot.ids[row] for row in mask.nonzero()[0].tolist()]
     assert seen == {(): [], ("gold",): ["b"], ("gold", "silver"): ["b", "c"]}
 
 

@@ -129,7 +129,7 @@ async def test_a_service_that_drips_ends_with_its_deadline() -> None:
 
     async def drip(_: Mapping[str, Any], writer: asyncio.StreamWriter) -> None:
         writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n")
-        for _ in range(2_000):
+        for _byte in range(2_000):
             writer.write(b" ")
             await writer.drain()
             try:
