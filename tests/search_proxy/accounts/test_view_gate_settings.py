@@ -25,8 +25,8 @@ def test_the_rule_itself_checks_by_default() -> None:
         ({"cache_seconds": 301}, "view_gate.cache_seconds is 301; it takes a number from 0 to 300"),
         ({"require_field": "yes"}, "view_gate.require_field is 'yes'; it takes true or false"),
         (
-            {"url": "permissions.example.com"},
-            "view_gate: url must be like 'https://permissions.example.com/view', not 'permissions.example.com'",
+            {"url": "example.com"},
+            "view_gate: url must be like 'https://permissions.example.com/view', not 'example.com'",
         ),
         ({"url": "https://user:secret@example.com/"}, "view_gate: url must not contain a user or password"),
         ({"url": "https://example.com/#x"}, "view_gate: url must not have a fragment"),
