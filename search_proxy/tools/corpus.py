@@ -39,7 +39,8 @@ _LONGEST_VALUE = 60
 class CorpusProfile:
     """One index as one caller sees it. `created_values` are the texts of the date field with their moment.
 
-    `created_is_whole` is false where the engine counts fewer texts than there are. `fields` are all that the caller may filter by, the commonest first; `facets` are the few worth showing.
+    `created_is_whole` is false where there are more of these texts than the engine counts. `fields` are all
+    that the caller may filter by, the commonest first; `facets` are the few worth showing.
     """
 
     index: str

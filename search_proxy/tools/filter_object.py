@@ -26,7 +26,7 @@ from search_proxy.filters import (
 )
 from search_proxy.models import FieldInfo
 from search_proxy.tools.arguments import FilterArguments, NumberRange
-from search_proxy.tools.corpus import CorpusProfile, shown
+from search_proxy.tools.corpus import MOST_VALUES, CorpusProfile, shown
 from search_proxy.tools.definition import ToolFailure
 
 _SHOWN_VALUES = 8
@@ -47,8 +47,8 @@ def filter_schema(profile: CorpusProfile) -> dict[str, Any]:
             "author": _texts(f"Any of these ({_where(roles.author)})."),
             "brand": _texts(f"The same as author: any of these ({_where(author)})."),
             "tags": _texts(f"All of these ({_where(roles.tags)})."),
-            "created_after": _time(f"Not before this moment ({_where(roles.created)})."),
-            "created_before": _time(f"Before this moment ({_where(roles.created)})."),
+            "created_after": _time(f"Not before this moment ({_created_where(profile)})."),
+            "created_before": _time(f"Before this moment ({_created_where(profile)})."),
             "price": {
                 "type": "object",
                 "additionalProperties": False,
@@ -128,6 +128,12 @@ def _created(profile: CorpusProfile, after: datetime | None, before: datetime | 
         lower = None if after is None else after.timestamp() * scale
         upper = None if before is None else math.nextafter(before.timestamp() * scale, -math.inf)
         return RangeFilter(name, lower, upper)
+    if not profile.created_is_whole:
+        raise ToolFailure(
+            f"created_after and created_before cannot be used here: field {name!r} has {MOST_VALUES:,} "
+            "different dates or more, written as text. Leave them out, and take filter_documents with "
+            "order_by 'created_time desc' instead"
+        )
     inside = [
         text
         for text, moment in profile.created_values.items()
@@ -216,6 +222,11 @@ def _time(description: str) -> dict[str, Any]:
 
 def _where(name: str | None) -> str:
     return "this corpus has no such field" if name is None else f"field {name!r}"
+
+
+def _created_where(profile: CorpusProfile) -> str:
+    too_many = "" if profile.created_is_whole else ", which has too many different dates to be filtered by"
+    return f"{_where(profile.roles.created)}{too_many}"
 
 
 def filter_summary(names: Sequence[str], values: Mapping[str, FieldInfo]) -> str:

@@ -231,3 +231,23 @@ async def test_the_schema_offers_exactly_what_the_arguments_take(tmp_path: Path)
         assert set(schema["properties"]) == {*everything, "price"}
         found = await tools.call("mail", "keyword_search", query="menu", filter=everything, limit=50)
         assert found["total"] > 0
+
+
+async def test_more_dates_as_text_than_can_be_counted_are_refused_with_the_reason(tmp_path: Path) -> None:
+    """An answer that leaves out documents would be worse than none; the sentence says what still works."""
+    documents = [
+        {
+            "_id": f"n{number}",
+            "productTitle": "note",
+            "createdTime": f"2026-01-01T{number // 3600:02}:{number % 3600 // 60:02}:{number % 60:02}Z",
+        }
+        for number in range(10_001)
+    ]
+    async with open_tools(tmp_path, documents=documents) as tools:
+        refused = await tools.sentence("mail", "filter_documents", filter={"created_after": "2026-01-01"})
+        assert "'createdTime' has 10,000 different dates or more, written as text" in refused
+        newest = await tools.call("mail", "filter_documents", order_by="created_time desc", limit=1)
+        assert newest["hits"][0]["id"] == "n10000"
+        offered = await tools.toolbox.offered(tools.caller, "mail")
+        described = offered[0].schema["properties"]["filter"]["properties"]["created_after"]["description"]
+        assert "too many different dates" in described
