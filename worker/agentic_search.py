@@ -18,6 +18,7 @@ from search_proxy.errors import SearchError
 from worker.answer import Answer
 from worker.answer_cache import CachePlan, plan_cache, storable, store_answer
 from worker.answer_stream import AnswerStream
+from worker.closing_words import close_in_words
 from worker.converse_search_turn import TurnPart
 from worker.errors import PlanningFailed, UpstreamFailed
 from worker.first_search import WITHOUT_SEARCH
@@ -35,7 +36,6 @@ from worker.planning.plan import (
     QueryExpansion,
 )
 from worker.request import AgenticRequest, plan_request
-from worker.reranking import rerank_first_hits
 from worker.run import Outcome, Run
 from worker.services import Services
 from worker.stored_answer import StoredAnswer
@@ -71,7 +71,6 @@ class AgenticSearch:
         self._begin_summary: Callable[[str], asyncio.Task[None]] | None = None
         self._summary: asyncio.Task[None] | None = None
         self.answer = turn.answer if turn is not None else Answer(request=request, run_id=run.id)
-        self._run = run
         # A conversation and a preview show more of the products than a summary does.
         keeps_hits = turn is not None or not stores
         self._stream = AnswerStream(services, self.answer, run, keeps_hits=keeps_hits)
@@ -110,8 +109,7 @@ class AgenticSearch:
         async with asyncio.TaskGroup() as group:
             initial = group.create_task(self._stream.first_hits(read), name="first-hits")
             if self._request.reranking is not None:
-                better = rerank_first_hits(self._services, self.answer, self._run, initial)
-                group.create_task(better, name="rerank")
+                group.create_task(self._stream.better_hits(initial), name="rerank")
             stored = await self._look_up()
             if stored is not None:
                 self._stream.open(categories=bool(stored.expansions), summary=bool(stored.summary))
@@ -237,7 +235,7 @@ class AgenticSearch:
             self._stream.offer_complements()
         await initial
         if self._summary is None:
-            await self._finish_text()
+            await close_in_words(self._services, self._stream, self._plan_request(), self._say)
         if store and self._stores and storable(answer, self._cache):
             self._services.wait_until(self._store(), name="store-answer")
 
@@ -277,21 +275,6 @@ class AgenticSearch:
         await initial
         self._stream.status("summarizing")
         await stream_summary(self._services, self.answer, self._say, model)
-
-    async def _finish_text(self) -> None:
-        """Send the plan's message or a summary, as the account has it."""
-        if self.answer.decision.message:
-            self._say(self.answer.decision.message)
-        elif self._request.settings.agentic_config.enable_summary:
-            self._stream.status("summarizing")
-            report = self.answer.plan_report
-            # A model that has just failed to plan is not asked again: the rules answer at once.
-            planned = self.answer.source is PlanSource.LLM and not self.answer.degraded
-            await stream_summary(
-                self._services, self.answer, self._say, report.model if report and planned else None
-            )
-        elif self.answer.plan_summary:
-            self._say(ground_summary(self.answer, "".join(self.answer.plan_summary)))
 
     def _say(self, text: str) -> None:
         self._stream.say(text)

@@ -16,7 +16,8 @@ from search_proxy.models import SearchResult
 from worker.answer import Answer
 from worker.category_search import search_category
 from worker.events import EventName
-from worker.first_search import FirstSearch, first_search
+from worker.first_search import WITHOUT_SEARCH, FirstSearch, first_search
+from worker.metadata_search import category_template, executed
 from worker.planning.catalog_decision import Decision
 from worker.planning.plan import (
     PlanDecision,
@@ -24,8 +25,10 @@ from worker.planning.plan import (
     PlanEvent,
     QueryComplement,
     QueryExpansion,
+    Strategy,
     SummaryDelta,
 )
+from worker.reranking import rerank_first_hits
 from worker.run import Run
 from worker.services import Services
 from worker.suggested_filters import suggest_filters
@@ -50,6 +53,7 @@ class AnswerStream:
         self._searches: asyncio.TaskGroup | None = None
         self._under_way: set[asyncio.Task[None]] = set()
         self._offered = 0
+        self._withdrawn = False
         self._taken: set[str] = set()
 
     def open(self, *, categories: bool, summary: bool) -> None:
@@ -88,6 +92,10 @@ class AnswerStream:
         applied = first.plain.filter if dropped else first.wanted.filter
         self._run.emit(EventName.DELTA, self._hits_delta(result, first.own_filter, applied, dropped=dropped))
 
+    async def better_hits(self, first_hits: asyncio.Task[None]) -> None:
+        """Look for a better order of the first hits and send it when it comes in time."""
+        await rerank_first_hits(self._services, self.answer, self._run, first_hits)
+
     async def _search_first(self, first: FirstSearch) -> tuple[SearchResult, bool]:
         """Return what was found, and whether the rules' own part had to be left out for it."""
         search, caller = self._services.search, self.answer.request.caller
@@ -111,7 +119,7 @@ class AnswerStream:
             case SummaryDelta(text=text):
                 answer.plan_summary.append(text)
             case PlanDecision():
-                answer.decision = event
+                answer.decision = executed(event, answer)
             case PlanDegraded(reason=reason):
                 answer.degraded = reason
                 self.status("degraded")
@@ -123,8 +131,17 @@ class AnswerStream:
 
     def say(self, text: str) -> None:
         """Send a piece of the summary."""
+        if self.answer.decision.strategy in WITHOUT_SEARCH and not self.answer.expansions:
+            self._withdraw_hits()
         self.answer.summary.append(text)
         self._run.emit(EventName.DELTA, {"summary": text})
+
+    def _withdraw_hits(self) -> None:
+        """Say, once, that the query was no search after all, so that no product stands beside the words."""
+        strategy = self.answer.decision.strategy
+        if strategy is not None and self.answer.initial is not None and not self._withdrawn:
+            self._withdrawn = True
+            self._run.emit(EventName.DELTA, {"strategy": strategy.value, "hits": [], "totalHits": 0})
 
     def offer_complements(self) -> None:
         """Send the follow-up queries, where there are any that were not sent."""
@@ -143,18 +160,20 @@ class AnswerStream:
             return
         self._taken |= names
         self.answer.expansions.append(expansion)
-        task = self._searches.create_task(self._one_category(expansion), name=f"category:{expansion.label}")
+        searching = self._one_category(expansion, self.answer.decision.strategy)
+        task = self._searches.create_task(searching, name=f"category:{expansion.label}")
         self._under_way.add(task)
         task.add_done_callback(self._under_way.discard)
 
-    async def _one_category(self, expansion: QueryExpansion) -> None:
+    async def _one_category(self, expansion: QueryExpansion, strategy: Strategy | None) -> None:
         request, answer = self.answer.request, self.answer
         with answer.timings.measure(Stage.CATEGORY_SEARCH_TOTAL):
+            template, row = await category_template(self._services.reader, request, strategy, expansion)
             found = await search_category(
                 self._services.search,
                 request.caller,
-                request.category,
-                expansion,
+                template,
+                row,
                 request.description.only(request.settings.agentic_config.filter_facets.fields),
                 timeout_seconds=self._services.settings.search_timeout_seconds,
             )

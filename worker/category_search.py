@@ -66,6 +66,9 @@ async def search_category(
 ) -> CategoryHits:
     """Search `expansion` with the template's limit and client filter.
 
+    A template without words (`q` None) is answered by the agent's filter alone, and nothing is scored; where
+    that filter cannot be used, or finds nothing, the words are searched as ever.
+
     Never raises a `SearchError`: a category that cannot be searched says so in its `error`.
     """
     agent_filter, dropped = _agent_filter(expansion, description)
@@ -73,10 +76,13 @@ async def search_category(
     began = time.perf_counter()
     try:
         async with asyncio.timeout(timeout_seconds):
-            result = await _search(search, caller, template, expansion, applied)
+            first = expansion.query if template.q is not None or agent_filter is None else None
+            result = await _search(search, caller, template, first, applied)
             if result.total_hits == 0 and agent_filter is not None:
                 dropped, applied = expansion.filter, template.filter
-                result = await _search(search, caller, template, expansion, applied)
+                result = await _search(
+                    search, caller, replace(template, sort_by=()), expansion.query, applied
+                )
     except (SearchError, TimeoutError) as error:
         logger.warning("category_search_failed", extra={"category": expansion.label, "reason": str(error)})
         return CategoryHits(
@@ -107,10 +113,10 @@ async def _search(
     search: SearchBinding,
     caller: Caller,
     template: SearchRequest,
-    expansion: QueryExpansion,
+    query: str | None,
     applied: Filter | None,
 ) -> SearchResult:
-    return await search.handle_search(caller, replace(template, q=expansion.query, filter=applied))
+    return await search.handle_search(caller, replace(template, q=query, filter=applied))
 
 
 def search_failure(error: SearchError | TimeoutError) -> dict[str, Any]:

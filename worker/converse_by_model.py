@@ -13,12 +13,13 @@ from dataclasses import replace
 
 from search_proxy.accounts.settings_schema import AgenticConfig
 from search_proxy.errors import SearchError
+from worker.closing_words import options_of
 from worker.converse_by_rules import show_products
 from worker.converse_turn import ConverseTurn
 from worker.errors import PlanningFailed
 from worker.grounding import GroundedText
 from worker.llm.prompts import fenced
-from worker.planning.plan import PlanRequest, PlanSource
+from worker.planning.plan import PlanRequest, PlanSource, Strategy
 from worker.planning.thread_products import ShownProduct
 from worker.product_context import ProductContext, context_text, fetch_product_context
 from worker.request import plan_request
@@ -58,8 +59,15 @@ async def answer_by_model(turn: ConverseTurn) -> bool:
     if turn.decision.kind == "show" and not turn.context.ids.issuperset(turn.decision.product_ids):
         await show_products(turn, turn.decision)
     stream.say(_said(turn, known, text))
-    stream.offer(answer.complements)
+    stream.offer(answer.complements or await _choices(turn))
     return True
+
+
+async def _choices(turn: ConverseTurn) -> list[str]:
+    """Return the catalog's own categories for a question to which the plan gave no answers."""
+    if turn.answer.decision.strategy is not Strategy.NEEDS_CLARIFICATION:
+        return []
+    return await options_of(turn.services.reader, plan_request(turn.request.agentic))
 
 
 def has_passive_context(config: AgenticConfig) -> bool:

@@ -19,12 +19,14 @@ from worker.answer import Answer
 from worker.category_search import CategoryHits, search_category, search_failure
 from worker.converse_request import ConverseRequest
 from worker.events import EventName
+from worker.metadata_search import category_template, executed
 from worker.planning.plan import (
     PlanDecision,
     PlanDegraded,
     PlanEvent,
     QueryComplement,
     QueryExpansion,
+    Strategy,
     SummaryDelta,
 )
 from worker.run import Run
@@ -87,7 +89,7 @@ class ConverseStream:
             case SummaryDelta(text=text):
                 self.answer.plan_summary.append(text)
             case PlanDecision():
-                self.answer.decision = event
+                self.answer.decision = executed(event, self.answer)
             case PlanDegraded(reason=reason):
                 self.answer.degraded = reason
 
@@ -137,16 +139,18 @@ class ConverseStream:
             return
         self._taken |= names
         self.answer.expansions.append(expansion)
-        self._searches.create_task(self._one_category(expansion), name=f"category:{expansion.label}")
+        searching = self._one_category(expansion, self.answer.decision.strategy)
+        self._searches.create_task(searching, name=f"category:{expansion.label}")
 
-    async def _one_category(self, expansion: QueryExpansion) -> None:
+    async def _one_category(self, expansion: QueryExpansion, strategy: Strategy | None) -> None:
         agentic = self._request.agentic
         with self.answer.timings.measure(Stage.CATEGORY_SEARCH_TOTAL):
+            template, row = await category_template(self._services.reader, agentic, strategy, expansion)
             found = await search_category(
                 self._services.search,
                 agentic.caller,
-                agentic.category,
-                expansion,
+                template,
+                row,
                 agentic.description.only(agentic.settings.agentic_config.filter_facets.fields),
                 timeout_seconds=self._services.settings.search_timeout_seconds,
             )

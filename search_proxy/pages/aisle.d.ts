@@ -58,6 +58,8 @@ export type Facet = Record<string, { count: number }> | { min: number; max: numb
 export interface Delta {
   hits?: Hit[];
   totalHits?: number;
+  /** With empty `hits`: the query was no search after all, and products sent before are taken back. */
+  strategy?: "no_match" | "needs_clarification";
   facets?: Record<string, Facet>;
   appliedFilter?: string | null;
   filterDropped?: boolean;

@@ -81,6 +81,7 @@ export class AnswerView {
   _delta(delta) {
     if (delta.status) this._say(STATUS[delta.status] ?? "");
     if (delta.hits) this._showHits(delta);
+    if (TALK.has(delta.strategy)) this._talk();
     if (delta.rerankedHits) this._reorder(delta.rerankedHits);
     for (const item of delta.categoryHits ?? []) {
       this._categories.push(item);

@@ -1,7 +1,7 @@
 """The plan as the model is asked for it: one JSON Schema, or the functions that carry it.
 
-`query_expansions` stands first and the query first inside each expansion, so that a search can start at
-the earliest bracket.
+The strategy stands first, since it says how every row is searched, then `query_expansions` with the query
+first inside each, so that a search can start at the earliest bracket.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ _FILTER = {"type": "string", "description": "A filter over the listed fields; an
 def plan_schema(*, max_expansions: int, allow_filters: bool, with_summary: bool = False) -> dict[str, Any]:
     """Return the JSON Schema of a plan; `with_summary` for one that also speaks to the shopper.
 
-    `{"query_expansions": [["4 season tent", "Tents", 0.95, "season:(winter)"]], "strategy": "hybrid"}`
+    `{"strategy": "hybrid", "query_expansions": [["4 season tent", "Tents", 0.95, "season:(winter)"]]}`
     """
     row = [_QUERY, _LABEL, _CONFIDENCE, *([_FILTER] if allow_filters else [])]
     expansion = {"type": "array", "prefixItems": row, "minItems": 3, "maxItems": len(row)}
     text = {"type": "string"}
     strategies = ["metadata_only", "content_only", "hybrid", "no_match", "needs_clarification"]
     properties: dict[str, Any] = {
+        "strategy": {"type": "string", "enum": strategies},
         "query_expansions": {"type": "array", "items": expansion, "maxItems": max_expansions},
         "query_complements": {"type": "array", "items": text, "maxItems": 4},
-        "strategy": {"type": "string", "enum": strategies},
         "rewritten_query": text,
         "message": text,
     }

@@ -145,12 +145,15 @@ def _examples(vocabulary: Vocabulary) -> str:
     return f", for example {', '.join(labels[:-1])} or {labels[-1]}" if len(labels) == 3 else ""
 
 
+def clarifying_options(vocabulary: Vocabulary) -> tuple[str, ...]:
+    """Return the catalog's largest categories as a shopper would click them."""
+    labels = dict.fromkeys(category_label(known.value) for known in vocabulary.categories())
+    return tuple(labels)[:MAX_OPTIONS]
+
+
 def _clarification(vocabulary: Vocabulary) -> Decision:
-    options = tuple(dict.fromkeys(category_label(known.value) for known in vocabulary.categories()))[
-        :MAX_OPTIONS
-    ]
     return Decision(
         strategy=Strategy.NEEDS_CLARIFICATION,
         message="What kind of product are you looking for?",
-        options=options,
+        options=clarifying_options(vocabulary),
     )

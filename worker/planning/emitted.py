@@ -13,6 +13,7 @@ class EmittedPlan:
     def __init__(self, emit: Emit, max_expansions: int) -> None:
         self.expansions = 0
         self.anything = False
+        self._filters = False
         self._emit = emit
         self._max_expansions = max_expansions
         self._taken: set[str] = set()
@@ -21,14 +22,32 @@ class EmittedPlan:
 
     @property
     def answers_without_search(self) -> bool:
-        """Whether the plan says that there is nothing to search for."""
+        """Whether the plan says that there is nothing to search for, and what to say instead."""
+        return self._says_no_search and self._has_message and not self.expansions
+
+    @property
+    def contradicts_itself(self) -> bool:
+        """Whether the plan says that there is nothing to search for, and searches."""
+        return self._says_no_search and self.expansions > 0
+
+    def settle(self) -> None:
+        """Let the searches of a plan that contradicts itself stand, and nothing else of its decision."""
+        self.emit(PlanDecision(strategy=Strategy.HYBRID if self._filters else Strategy.CONTENT_ONLY))
+
+    @property
+    def _says_no_search(self) -> bool:
         return self._decision is not None and self._decision.strategy in _ANSWERS_WITHOUT_SEARCH
+
+    @property
+    def _has_message(self) -> bool:
+        return self._decision is not None and bool(self._decision.message)
 
     def emit(self, event: PlanEvent) -> None:
         """Pass on an event of the first planner."""
         self.anything = True
         if isinstance(event, QueryExpansion):
             self.expansions += 1
+            self._filters |= event.filter is not None
             self._taken |= _names(event)
         elif isinstance(event, QueryComplement):
             self._complements.add(event.query.casefold())
@@ -44,7 +63,8 @@ class EmittedPlan:
             return
         if isinstance(event, QueryComplement) and event.query.casefold() in self._complements:
             return
-        if isinstance(event, PlanDecision) and self._decision is not None:
+        # A plan that says only that there is nothing to search for, and not what to say, decides nothing.
+        if isinstance(event, PlanDecision) and self._decision is not None and not self._says_no_search:
             return
         self.emit(event)
 

@@ -103,6 +103,9 @@ class ResilientPlanner:
         trail = _Trail()
         report = await self._ask_models(request, emitted, trail)
         if report is not None:
+            if emitted.contradicts_itself:
+                emitted.settle()
+                trail.warnings.append("contradictory_strategy")
             answered = replace(report, usage=trail.usage, warnings=(*trail.warnings, *report.warnings))
             if emitted.answers_without_search or emitted.expansions >= self._enough(request):
                 return replace(answered, details={"attempts": trail.attempts})

@@ -24,7 +24,9 @@ from worker.planning.plan import (
 
 EXPANSIONS = "query_expansions"
 MEMBERS = (EXPANSIONS, "query_complements", "summary", "strategy", "rewritten_query", "message")
-"""The members of a plan, expansions first: everything else can wait for them."""
+"""The members of a plan."""
+_READ_ORDER = ("strategy", EXPANSIONS, *(name for name in MEMBERS if name not in ("strategy", EXPANSIONS)))
+"""The strategy says how the expansions are searched; everything else can wait for them."""
 
 MAX_EXPANSIONS = 6
 DEFAULT_CONFIDENCE = 0.5
@@ -127,8 +129,8 @@ class PlanFields:
         return self._decide(key, text)
 
     def members(self, plan: Mapping[str, Any]) -> list[PlanEvent]:
-        """Return the events of a whole plan, its expansions first."""
-        known = [key for key in MEMBERS if key in plan]
+        """Return the events of a whole plan: its strategy, its expansions, and what can wait for them."""
+        known = [key for key in _READ_ORDER if key in plan]
         unknown = [key for key in plan if key not in MEMBERS]
         return [event for key in (*known, *unknown) for event in self.member(key, plan[key])]
 

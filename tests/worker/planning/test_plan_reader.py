@@ -98,8 +98,9 @@ def test_every_wire_gives_the_same_plan(wire: str) -> None:
     """The flow cannot tell by which wire a plan came. Source: design, model."""
     events, has_rest = WIRES[wire]
     plan, warnings = read(events)
-    assert plan[: len(EXPANSIONS)] == EXPANSIONS
-    assert sorted(map(repr, plan[len(EXPANSIONS) :])) == (sorted(map(repr, REST)) if has_rest else [])
+    rest = [event for event in plan if not isinstance(event, QueryExpansion)]
+    assert [event for event in plan if isinstance(event, QueryExpansion)] == EXPANSIONS
+    assert sorted(map(repr, rest)) == (sorted(map(repr, REST)) if has_rest else [])
     assert warnings == ()
 
 
@@ -162,3 +163,9 @@ def test_small_talk_beside_a_call_is_not_a_plan() -> None:
     """Text that comes with a call does not count as a missing plan."""
     plan, warnings = read([TextDelta(text="Let me search."), category(ROWS[0])])
     assert (plan, warnings) == (EXPANSIONS[:1], ())
+
+
+def test_a_whole_call_is_read_strategy_first_then_its_rows() -> None:
+    """The strategy says how the rows are searched. Source: docs/decisions, strategy first."""
+    plan, _ = read([FunctionCall(name="execute_search", args=PLAN)])
+    assert plan[:3] == [PlanDecision(strategy=Strategy.HYBRID), *EXPANSIONS]
