@@ -82,7 +82,7 @@ def _serve(args: argparse.Namespace, settings: Settings) -> int:
         return serve_with_workers(settings, os.environ)
     overrides = {name: getattr(args, name, None) for name in _OVERRIDES}
     app = create_app(lambda: open_services(settings, place))
-    serve(app, settings, place, lambda: Settings.from_env(os.environ, **overrides))
+    serve(app, settings, place, lambda: Settings.from_env(os.environ, demo=settings.demo, **overrides))
     return 0
 
 

@@ -66,7 +66,7 @@ async def post_converse(
 async def _converse(
     services: Services, caller: Caller, index: str, payload: ConversePayload, settings: SettingsSnapshot
 ) -> Response:
-    if services.runs.draining:
+    if not services.runs.accepting:
         raise ShuttingDown("the server is restarting; please ask again")
     description = await services.search.describe_index(caller, index)
     asked = build_converse_request(caller, index, payload, settings, description)

@@ -81,7 +81,7 @@ async def _answer(services: Services, index: str, request: Request, *, only_stre
 async def _build(
     services: Services, caller: Caller, index: str, payload: AgenticPayload, settings: SettingsSnapshot
 ) -> AgenticRequest:
-    if services.runs.draining:
+    if not services.runs.accepting:
         raise ShuttingDown("the server is restarting; please ask again")
     description = await services.search.describe_index(caller, index)
     if payload.converses:

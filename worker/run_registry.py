@@ -15,6 +15,7 @@ from worker.run import Run
 MAX_FINISHED_RUNS = 2000
 MAX_FINISHED_BYTES = 24 * 1024 * 1024
 """What finished runs may keep for late readers, together."""
+_LATE_COMERS_SECONDS = 0.5
 
 
 class RunRegistry:
@@ -32,6 +33,7 @@ class RunRegistry:
         self._finished: OrderedDict[str, Run] = OrderedDict()
         self._finished_bytes = 0
         self._draining = False
+        self._refuse_at = float("inf")
         self.listeners = 0
         self.resumes: Counter[str] = Counter()
 
@@ -42,8 +44,13 @@ class RunRegistry:
 
     @property
     def draining(self) -> bool:
-        """Whether the application is going down and takes no new run."""
+        """Whether the application is going down."""
         return self._draining
+
+    @property
+    def accepting(self) -> bool:
+        """Whether a new run is taken: also for a moment while going down, for who was on the way here."""
+        return asyncio.get_running_loop().time() < self._refuse_at
 
     def start(self, run: Run, work: Callable[[Run], Awaitable[None]]) -> None:
         """Start the run's work; with no subscriber within the grace it is cancelled again."""
@@ -77,8 +84,10 @@ class RunRegistry:
             self._watch(run)
 
     def drain(self, after_seconds: float) -> None:
-        """Take no new runs; after `after_seconds` end the working ones with an error and the end event."""
+        """Take no new runs, in a moment; after `after_seconds` end the working ones with an error and the end event."""
         self._draining = True
+        loop = asyncio.get_running_loop()
+        self._refuse_at = loop.time() + min(_LATE_COMERS_SECONDS, after_seconds / 2)
         asyncio.get_running_loop().call_later(after_seconds, self.stop_all)
 
     def stop_all(self) -> None:

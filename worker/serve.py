@@ -26,6 +26,10 @@ GC_THRESHOLDS = (20_000, 20, 20)
 costs about a tenth of a stream's CPU, and finds nothing. Source: docs/performance.md."""
 
 
+_LATE_COMERS_SECONDS = 0.25
+"""A connection that was accepted just before has its request read; nobody's is cut without a word."""
+
+
 class DrainingServer(uvicorn.Server):
     """A uvicorn server that drains the application's runs before it waits for their connections."""
 
@@ -39,6 +43,7 @@ class DrainingServer(uvicorn.Server):
     ) -> None:
         super().__init__(config)
         self._place = place
+        self._is_hurried = False
         self._read_settings = read_settings
         self._app = app
         self._drain_seconds = drain_seconds
@@ -57,6 +62,14 @@ class DrainingServer(uvicorn.Server):
             sys.stdout.write(f"aisle is at http://{shown}:{port}/\n")
             sys.stdout.flush()
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop accepting, answer what was on the way over connections just accepted, then stop as usual."""
+        for server in self.servers:
+            server.close()
+        if not self._is_hurried:
+            await asyncio.sleep(_LATE_COMERS_SECONDS)
+        await super().shutdown(sockets)
+
     def _reload(self) -> None:
         """Take changed settings into use; among workers the supervisor replaces them instead."""
         reload = getattr(self._app.state, "reload", None)
@@ -74,7 +87,8 @@ class DrainingServer(uvicorn.Server):
         """Drain the runs, then stop as usual; a second signal stops at once."""
         drain = getattr(self._app.state, "drain", None)
         if self._loop is not None and drain is not None:
-            seconds = 0.0 if self.should_exit or sig == signal.SIGINT else self._drain_seconds
+            self._is_hurried = self.should_exit or sig == signal.SIGINT
+            seconds = 0.0 if self._is_hurried else self._drain_seconds
             self._loop.call_soon_threadsafe(drain, seconds)
         super().handle_exit(sig, frame)
 
