@@ -24,6 +24,9 @@ logger = logging.getLogger(__name__)
 RETRY_MS = 2000
 """How long a browser waits before it reconnects."""
 
+_HEAD_WAITS_SECONDS = 0.02
+"""The first event comes after the cache's lookup, a few milliseconds; nobody waits longer for a head."""
+
 STREAM_HEADERS = {
     "content-type": "text/event-stream; charset=utf-8",
     "cache-control": "no-cache, no-transform",
@@ -71,6 +74,7 @@ class RunStream(Response):
         try:
             async with asyncio.timeout(None) as limit:
                 with self._watch.ending(limit):
+                    await self._wait_for_first_event()
                     await self._send(send, self._start_message())
                     await self._write_events(send)
         except TimeoutError:
@@ -79,6 +83,14 @@ class RunStream(Response):
         except OSError:
             # The server says so when the client has left; the watcher sees it too.
             return
+
+    async def _wait_for_first_event(self) -> None:
+        """Let the head of the answer leave together with the first event, if that comes soon."""
+        alone = asyncio.get_running_loop().call_later(_HEAD_WAITS_SECONDS, self._run.nudge)
+        try:
+            await self._run.wait_for_news(self._after)
+        finally:
+            alone.cancel()
 
     async def _write_events(self, send: Send) -> None:
         run, seq = self._run, self._after

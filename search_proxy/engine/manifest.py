@@ -63,7 +63,7 @@ def new_manifest(language: str) -> Manifest:
 def identity(folder: Path) -> tuple[int, int] | None:
     """Return what changes with every commit, or None where there is no index."""
     try:
-        status = os.stat(folder / _FILE)
+        status = os.stat(f"{folder}/{_FILE}")
     except FileNotFoundError:
         return None
     return status.st_ino, status.st_mtime_ns

@@ -27,6 +27,7 @@ class OpenIndexes:
         self._lock = threading.Lock()
         self._opening: dict[Path, threading.Lock] = {}
         self._open: OrderedDict[Path, tuple[tuple[int, int], Snapshot]] = OrderedDict()
+        self._known_folders: dict[tuple[str, str], Path] = {}
 
     def folder(self, account_id: str, index: str) -> Path:
         """Return where an index lies.
@@ -58,6 +59,7 @@ class OpenIndexes:
             held = self._open.get(folder)
             if held is not None and held[0] == current:
                 self._open.move_to_end(folder)
+                self._known_folders[account_id, index] = folder
                 return held[1]
             opening = self._opening.setdefault(folder, threading.Lock())
         with opening:
@@ -65,16 +67,13 @@ class OpenIndexes:
 
     def if_open(self, account_id: str, index: str) -> Snapshot | None:
         """Return the newest generation if it is open: a look at the manifest, and no waiting."""
-        folder = self._folder / account_id / index
-        if not is_valid_name(account_id) or not is_valid_name(index):
+        folder = self._known_folders.get((account_id, index))
+        if folder is None:
             return None
         current = identity(folder)
         with self._lock:
             held = self._open.get(folder)
-            if held is None or held[0] != current:
-                return None
-            self._open.move_to_end(folder)
-            return held[1]
+            return held[1] if held is not None and held[0] == current else None
 
     def names(self, account_id: str) -> Sequence[str]:
         """Return the account's index names, sorted."""
@@ -103,4 +102,5 @@ class OpenIndexes:
             self._open.move_to_end(folder)
             while len(self._open) > MAX_OPEN:
                 self._open.popitem(last=False)
+                self._known_folders.clear()
         return fresh[1]
