@@ -18,8 +18,12 @@ from cache.background_work import BackgroundWork
 from cache.entry import CacheEntry
 from cache.errors import FlightAbandoned, TierUnavailable
 from cache.flight_log import FlightLog
+from cache.patience import wait_for_answer
 
 logger = logging.getLogger(__name__)
+
+_MOST_CLAIM_SECONDS = 10.0
+"""A process that hundreds of questions reach at once is busy for seconds; a second model call costs more."""
 
 Recheck = Callable[[], Awaitable[CacheEntry | None]]
 
@@ -144,7 +148,7 @@ class SingleFlight:
         ):
             shared.set_result(False)
             return True
-        await asyncio.wait((claimed,), timeout=self._budget_seconds)
+        await wait_for_answer(claimed, self._budget_seconds, _MOST_CLAIM_SECONDS)
         if not claimed.done():
             # Too slow to wait for: this process leads its own flight, and shares it should the claim succeed.
             claimed.set_result(True)

@@ -18,6 +18,7 @@ from cache.circuit_breaker import CircuitBreaker
 from cache.counters import CacheCounters
 from cache.decision import Outcome
 from cache.errors import CacheError, EntryTooLarge, TierUnavailable
+from cache.patience import wait_for_answer
 
 logger = logging.getLogger(__name__)
 
@@ -77,7 +78,7 @@ class TierCalls(Generic[T]):
             if not self._background.start(self._run(key, running, read, then), name=f"{self._tier}-read"):
                 del self._running[key]
                 return Answer(failure=Outcome.BUSY)
-        await asyncio.wait((running.future,), timeout=self._budget_seconds)
+        await wait_for_answer(running.future, self._budget_seconds)
         if not running.future.done():
             if not running.is_late:
                 running.is_late = True
