@@ -155,10 +155,16 @@ class DocumentJobs:
 
 
 @asynccontextmanager
-async def open_document_jobs(data_dir: Path, catalog: CatalogWriter) -> AsyncIterator[DocumentJobs]:
-    """Open the jobs under `data_dir`/jobs; one that is at work when the block ends, the next run does."""
+async def open_document_jobs(
+    data_dir: Path, catalog: CatalogWriter, *, resuming: bool = True
+) -> AsyncIterator[DocumentJobs]:
+    """Open the jobs under `data_dir`/jobs; one that is at work when the block ends, the next run does.
+
+    Of several processes over one folder, one is `resuming` what an earlier run has left undone.
+    """
     jobs = DocumentJobs(data_dir / "jobs", catalog)
-    await jobs.resume()
+    if resuming:
+        await jobs.resume()
     async with asyncio.TaskGroup() as group:
         running = group.create_task(jobs.run(), name="document-jobs")
         yield jobs

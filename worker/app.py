@@ -13,6 +13,7 @@ from typing import Any
 from fastapi import FastAPI
 from starlette.exceptions import HTTPException
 
+from search_proxy.document_jobs import open_document_jobs
 from search_proxy.edge_services import EdgeServices
 from search_proxy.embedding.background import BackgroundEmbedding, open_background_embedding
 from search_proxy.errors import SearchError
@@ -36,6 +37,7 @@ from worker.tail.followers import Followers
 from worker.tail.peer_lines import answer_peers
 from worker.tail.tail_routes import tail_routes
 from worker.tool_parts import product_version
+from worker.trace.trace_routes import trace_routes
 
 OpenServices = Callable[[], AbstractAsyncContextManager[Services]]
 
@@ -91,6 +93,9 @@ def create_app(open_services: OpenServices) -> FastAPI:
             open_services() as services,
             mcp.opened(services.toolbox, lambda caller: services.backend.list_indexes(caller.account_id)),
             _embedding_behind(services) as embedding,
+            open_document_jobs(
+                services.settings.data_dir, services.catalog, resuming=services.peers.place.is_first
+            ) as document_jobs,
             open_metrics(services, product_version()) as metrics,
         ):
             worker.state.services = services
@@ -116,6 +121,7 @@ def create_app(open_services: OpenServices) -> FastAPI:
                 search=services.search,
                 backend=services.backend,
                 catalog=services.catalog,
+                document_jobs=document_jobs,
                 agentic=InProcessAgenticBinding(worker),
                 demo=services.settings.demo,
                 rates=services.rates,
@@ -133,6 +139,7 @@ def create_app(open_services: OpenServices) -> FastAPI:
             page_router(),
             answer_routes(lambda: worker.state.services),
             mcp_router(mcp),
+            trace_routes(lambda: worker.state.services),
             tail_routes(lambda: worker.state.services, lambda: app.state.followers),
             observe_routes(lambda: worker.state.services, lambda: app.state.metrics, product_version()),
         ],

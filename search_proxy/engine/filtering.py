@@ -51,6 +51,9 @@ STANDARD_FIELDS = frozenset(
 )
 """Fields that every index knows, whether or not a document has them yet."""
 
+MAX_LISTED = 10_000
+"""Values of one IN."""
+
 _OPERATORS = (NotFilter, AndFilter, OrFilter)
 
 
@@ -160,6 +163,10 @@ def _rows_of_leaves(snapshot: Snapshot, leaves: Sequence[Leaf]) -> list[Array]:
     """Return the rows of every leaf, in parts that may overlap; a field is asked for all its own at once."""
     by_field: dict[str, list[Leaf]] = {}
     for leaf in leaves:
+        if isinstance(leaf, InFilter) and len(leaf.values) > MAX_LISTED:
+            raise InvalidSearch(
+                f"filter lists {len(leaf.values)} values of {leaf.field!r}, more than {MAX_LISTED}"
+            )
         by_field.setdefault(leaf.field, []).append(leaf)
     check_fields(snapshot, by_field, "filter")
     parts: list[Array] = []

@@ -120,6 +120,16 @@ def test_ten_thousand_values_or_terms_are_answered_without_recursion(tmp_path: P
     assert len(_passing(folder, to_the_left)) == 200
 
 
+def test_a_longer_list_of_values_is_refused(tmp_path: Path) -> None:
+    """Also of ids, and inside a tree."""
+    folder = tmp_path / "account" / "index"
+    add_documents(folder, [{"_id": "1", "sku": "a"}])
+    for field in ("_id", "sku"):
+        listed = InFilter(field, tuple(map(str, range(10_001))))
+        with pytest.raises(InvalidSearch, match=f"lists 10001 values of '{field}', more than 10000"):
+            _passing(folder, AndFilter(TermFilter("sku", "a"), NotFilter(listed)))
+
+
 def test_two_filters_are_both_required_and_counted(tmp_path: Path) -> None:
     """What a caller is forced to and what a shopper chose are one AND."""
     folder = tmp_path / "account" / "index"
