@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from search_proxy.embedding.background import BackgroundEmbedding
+from worker.observe.line_writer import process_log
 from worker.services import Services
 
 
@@ -23,15 +24,27 @@ def readiness(services: Services, embedding: BackgroundEmbedding | None) -> Call
             "model": _model(services),
             "search": _search(services, embedding),
             "cache": _cache(services),
+            "conversations": {"store": "redis" if services.settings.redis_url else "sqlite"},
+            "log": _log(),
+            "workers": {"slot": services.peers.place.slot, "of": services.peers.place.workers},
+            "listeners": {"failures": dict(services.observers.failures)},
         }
 
     return facts
+
+
+def _log() -> dict[str, Any]:
+    log = process_log()
+    if log is None:
+        return {"state": "ok"}
+    return {"state": "ok" if log.error is None else "failing", "lost": log.lost, "error": log.error}
 
 
 def _cache(services: Services) -> dict[str, Any]:
     # Sums alone: a filter is named after an account and its index, and anybody may ask whether we are well.
     stats, filters = services.cache.stats(), services.cache.snapshot().filter
     return {
+        "state": "degraded" if stats["open"] else "ok",
         "open": stats["open"],
         "counts": stats["counts"],
         "filters": {

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from search_proxy.edge_services import EdgeServices
-from worker.observe.metric_families import Family, Labels, counter, gauge
+from worker.observe.cache_metrics import cache_families
+from worker.observe.line_writer import process_log
+from worker.observe.metric_families import Family, counter, gauge
 from worker.services import Services
-
-_CACHE_RESULTS = {"absent": "negative"}
-"""The filter's "certainly not there" is what dashboards know as a negative hit."""
-_MAX_SCOPES = 200
-"""Filters whose ages are read; the oldest of them is what counts."""
 
 
 def state_families(services: Services, edge: EdgeServices) -> list[Family]:
     """Return everything that is counted elsewhere, or is a state."""
     return [
-        *_cache(services.cache.stats()),
+        *cache_families(services.cache.snapshot()),
         *_model(services),
         *_runs(services),
         *_edge(edge),
+        gauge(
+            "aisle_worker_processes_wanted",
+            "Worker processes that this server should have.",
+            {(): float(services.peers.place.workers)},
+            merge="max",
+        ),
+        counter(
+            "aisle_log_lines_lost_total", "Log lines that could not be written.", {(): float(_lost_lines())}
+        ),
         counter(
             "aisle_observer_failures_total",
             "Completions that a listener failed on.",
@@ -31,52 +34,9 @@ def state_families(services: Services, edge: EdgeServices) -> list[Family]:
     ]
 
 
-def _cache(stats: Mapping[str, Any]) -> list[Family]:
-    lookups: dict[Labels, float] = {}
-    stores: dict[Labels, float] = {}
-    false_positives = 0.0
-    for tier, outcomes in stats["counts"].items():
-        for outcome, count in outcomes.items():
-            if outcome == "false_positive":
-                false_positives = float(count)
-            elif tier == "store":
-                stores[(outcome,)] = float(count)
-            else:
-                lookups[(tier, _CACHE_RESULTS.get(outcome, outcome))] = float(count)
-    filters = list(stats["filters"].values())[:_MAX_SCOPES]
-    ages = [facts["age_seconds"] for facts in filters if "age_seconds" in facts]
-    behind = [facts["behind_seconds"] for facts in filters if "behind_seconds" in facts]
-    return [
-        counter("aisle_cache_lookups_total", "What each tier said.", lookups, ("tier", "result")),
-        counter("aisle_cache_stores_total", "What became of answers to keep.", stores, ("result",)),
-        counter(
-            "aisle_cache_filter_false_positives_total",
-            "Lookups that the filter let through for nothing.",
-            {(): false_positives},
-        ),
-        gauge(
-            "aisle_cache_filter_age_seconds",
-            "Age of the oldest filter in use.",
-            {(): max(ages, default=0.0)},
-            merge="max",
-        ),
-        gauge(
-            "aisle_cache_filter_behind_seconds",
-            "How old the news of other processes is.",
-            {(): max(behind, default=0.0)},
-            merge="max",
-        ),
-        gauge(
-            "aisle_cache_breaker_open",
-            "Tiers that are not asked because they failed.",
-            {(name,): float(name in stats["open"]) for name in _CACHE_BREAKERS},
-            ("calls",),
-            merge="max",
-        ),
-    ]
-
-
-_CACHE_BREAKERS = ("edge_reads", "edge_writes", "table_reads", "table_writes")
+def _lost_lines() -> int:
+    log = process_log()
+    return 0 if log is None else log.lost
 
 
 def _model(services: Services) -> list[Family]:
