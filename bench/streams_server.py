@@ -18,6 +18,7 @@ from worker.app import create_app
 from worker.bootstrap import open_services
 from worker.logs import configure_logs
 from worker.model_parts import open_model_parts
+from worker.observe.worker_place import ALONE
 from worker.planning.catalog_planner import CatalogPlanner
 from worker.serve import serve
 from worker.services import Services
@@ -51,7 +52,7 @@ def main() -> None:
     """Serve until told to stop."""
     settings = Settings.from_env(os.environ).model_copy(update={"demo": True})
     configure_logs(logging.INFO)
-    serve(create_app(lambda: _open(settings, sys.argv[1])), settings)
+    serve(create_app(lambda: _open(settings, sys.argv[1])), settings, ALONE, lambda: settings)
 
 
 if __name__ == "__main__":
