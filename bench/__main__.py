@@ -10,6 +10,7 @@ BENCHES = (
     "stream",
     "edge",
     "cache",
+    "cache_flight",
     "conversation",
     "model",
     "model_streams",

@@ -60,6 +60,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     delete.add_argument("query", nargs="?")
     delete.add_argument("--account", required=True)
     delete.add_argument("--all", action="store_true", help="everything of the account")
+    _variant(delete)
 
     stats = _add(verbs, "stats", _stats, "count what is stored for an index, and what its filter knows")
     _index(stats)
@@ -143,7 +144,7 @@ async def _delete(args: argparse.Namespace, context: CommandContext) -> int:
             dropped = await cache.drop_account(args.account)
             context.say(account=args.account, deleted=dropped)
             return 0
-        key = QueryKey.of(args.account, args.index, args.query)
+        key = QueryKey.of(args.account, args.index, args.query, args.variant)
         existed = await cache.delete(key)
     context.say(key=key.text, deleted=int(existed))
     return 0 if existed else 1
@@ -217,7 +218,13 @@ def _index(parser: argparse.ArgumentParser) -> None:
 def _question(parser: argparse.ArgumentParser) -> None:
     _index(parser)
     parser.add_argument("query")
-    parser.add_argument("--variant", default=None, help="the hash at the end of the key of a log line")
+    _variant(parser)
+
+
+def _variant(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--variant", default=None, help="of a question that is not plain, as the log line shows it"
+    )
 
 
 def _positive(text: str) -> int:

@@ -159,11 +159,13 @@ class AgenticSearch:
         """Return the answer that the cache has, noting in any case what it said."""
         plan, answer = self._cache, self.answer
         if plan.key is None or plan.skip_lookup is not None or not self._looks_up:
-            answer.cache = {"hit": False, "reason": str(plan.skip_lookup or "anew"), "steps": []}
+            reason = str(plan.skip_lookup or "anew")
+            answer.cache = {"hit": False, "reason": reason, "steps": [], **plan.as_log()}
             return None
         with answer.timings.measure(Stage.CACHED_QUERY_LOOKUP):
             decision = await self._services.cache.lookup(plan.key, expect=plan.tags, refresh=self._refresh)
-        answer.cache = {name: value for name, value in decision.as_log().items() if name != "key"}
+        told = {name: value for name, value in decision.as_log().items() if name != "key"}
+        answer.cache = told | plan.as_log()
         answer.cache_tier = decision.tier
         return StoredAnswer.decode(decision.entry.payload) if decision.entry is not None else None
 

@@ -39,12 +39,23 @@ class CachePlan:
     """How this request meets the cache; decided before its lookup, by a pure function.
 
     `skip_lookup` and `skip_store` say why not, or None. `tags` must be on an entry for it to be used.
+    `differs` names what sets the question apart from the plain one.
     """
 
     key: QueryKey | None
+    differs: tuple[str, ...]
     skip_lookup: Ineligible | None
     skip_store: Ineligible | None
     tags: Mapping[str, str]
+
+    def as_log(self) -> dict[str, object]:
+        """Return what a log line adds to say which entry was looked for; nothing for the plain question.
+
+        `{"variant": "5f...", "differs": ["filter"]}`
+        """
+        if self.key is None or not self.key.variant:
+            return {}
+        return {"variant": self.key.variant, "differs": list(self.differs)}
 
 
 def plan_cache(request: AgenticRequest, default_model: str) -> CachePlan:
@@ -52,7 +63,8 @@ def plan_cache(request: AgenticRequest, default_model: str) -> CachePlan:
 
     `default_model` plans where the account has chosen none.
     """
-    key = _key(request)
+    differs = _differences(request)
+    key = _key(request, differs)
     candidate = CacheCandidate(
         account_id=request.caller.account_id,
         session=request.session_id or request.query,
@@ -62,6 +74,7 @@ def plan_cache(request: AgenticRequest, default_model: str) -> CachePlan:
     )
     return CachePlan(
         key=key,
+        differs=tuple(differs),
         skip_lookup=why_not(candidate, request.settings.cached_query_percentage),
         skip_store=why_not_stored(candidate),
         tags=_tags(request, default_model),
@@ -104,8 +117,15 @@ async def store_answer(cache: QueryCache, answer: Answer, plan: CachePlan) -> No
     logger.info("answer_stored", extra={"run_id": answer.run_id, "table": report.table, "edge": report.edge})
 
 
-def _key(request: AgenticRequest) -> QueryKey | None:
-    """Return the key; what the summary was written from is part of it, the caller's rights above all."""
+def _key(request: AgenticRequest, differs: Mapping[str, object]) -> QueryKey | None:
+    try:
+        return QueryKey.of(request.caller.account_id, request.index, request.query, variant_of(differs))
+    except InvalidKey:
+        return None
+
+
+def _differences(request: AgenticRequest) -> dict[str, object]:
+    """Return how a request differs from the plain question: by filter, by rights, by what it shows."""
     differs: dict[str, object] = {}
     if request.initial.filter is not None:
         differs["filter"] = str(request.initial.filter)
@@ -117,11 +137,7 @@ def _key(request: AgenticRequest) -> QueryKey | None:
         differs["owner"] = True
     if request.max_categories != request.settings.agentic_config.max_categories:
         differs["categories"] = request.max_categories
-    differs |= _ground(request)
-    try:
-        return QueryKey.of(request.caller.account_id, request.index, request.query, variant_of(differs))
-    except InvalidKey:
-        return None
+    return differs | _ground(request)
 
 
 def _ground(request: AgenticRequest) -> dict[str, object]:

@@ -130,3 +130,13 @@ def test_an_account_id_in_the_query_stays_in_the_query() -> None:
     hostile = _key(q="x#shoes#red running shoes")
     assert hostile == "acme#shoes#x%23shoes%23red running shoes"
     assert _key(replace(SHOPPER, account_id="rival"), q="x") == "rival#shoes#x"
+
+
+def test_a_log_line_says_which_question_was_looked_for() -> None:
+    """Nothing for the plain one; else what differs, and the hash that finds its entry by hand."""
+    plain = plan_cache(_request(), "model-a")
+    narrow = plan_cache(_request(filter="color:(red)", maxCategories=2), "model-a")
+    assert plain.as_log() == {}
+    assert narrow.key is not None
+    assert narrow.as_log() == {"variant": narrow.key.variant, "differs": ["filter", "categories"]}
+    assert narrow.key.text == f"acme#shoes#red running shoes#{narrow.key.variant}"
