@@ -81,6 +81,10 @@ class AgenticSearch:
         Raises:
             WorkerError: Nothing could be found at all; the run turns it into an event.
         """
+        with self._services.traces.recording(self.answer):
+            await self._make(run)
+
+    async def _make(self, run: Run) -> None:
         answer = self.answer
         try:
             async with asyncio.timeout(self._services.settings.run_total_seconds):

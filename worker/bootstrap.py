@@ -30,6 +30,8 @@ from worker.run_registry import open_run_registry
 from worker.services import Services
 from worker.settings import Settings
 from worker.tool_parts import open_toolbox
+from worker.trace.traced_search import TracedSearch
+from worker.trace.traces import Traces, trace_files
 
 
 @asynccontextmanager
@@ -46,7 +48,7 @@ async def open_services(settings: Settings, place: WorkerPlace = ALONE) -> Async
         backend = await stack.enter_async_context(open_embedded(settings.data_dir, embedder.embedder))
         cache = await stack.enter_async_context(open_cache(settings.cache_config()))
         gates = await stack.enter_async_context(open_view_gates(settings.view_gate_host_list()))
-        search = CachedDocuments(SearchProxy(backend, office.directory, gates), cache.edge)
+        search = TracedSearch(CachedDocuments(SearchProxy(backend, office.directory, gates), cache.edge))
         catalog_planner = CatalogPlanner(search)
         limits = stack.enter_context(open_limits(place))
         parts = await stack.enter_async_context(
@@ -91,13 +93,14 @@ async def open_services(settings: Settings, place: WorkerPlace = ALONE) -> Async
             reviews=reviews,
             suggestions=parts.suggestions,
             toolbox=toolbox,
+            tool_models=parts.tool_models,
             rerankers=rerankers,
             images=ImageReader(fetcher=ImageFetcher(settings.image_host_list())),
             cache=cache,
-            tool_models=parts.tool_models,
             runs=runs,
             wait_until=background,
             observers=observers,
+            traces=Traces(trace_files(settings), background, settings),
             peers=peers,
             rates=limits.rates,
         )

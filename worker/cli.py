@@ -24,6 +24,7 @@ from worker.serve import serve
 from worker.settings import Settings, SettingsError
 from worker.supervisor import serve_with_workers
 from worker.tail import tail_command
+from worker.trace import trace_commands
 
 _OVERRIDES = ("data_dir", "host", "port", "workers")
 
@@ -66,6 +67,7 @@ def _parser() -> argparse.ArgumentParser:
     tool_commands.register(commands)
     cache_commands.register(commands).set_defaults(start=_cache)
     tail_command.register(commands).set_defaults(start=_tail)
+    trace_commands.register(commands).set_defaults(start=_trace)
     return parser
 
 
@@ -94,6 +96,10 @@ def _demo(args: argparse.Namespace, settings: Settings) -> int:
 
 def _tail(args: argparse.Namespace, settings: Settings) -> int:
     return tail_command.run_tail(args, settings, plain=bool(os.environ.get("NO_COLOR")))
+
+
+def _trace(args: argparse.Namespace, settings: Settings) -> int:
+    return trace_commands.run_trace(args, settings, plain=bool(os.environ.get("NO_COLOR")))
 
 
 def _with_services(args: argparse.Namespace, settings: Settings) -> int:

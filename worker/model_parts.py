@@ -22,6 +22,7 @@ from worker.planning.model_planner import ModelPlanner, ModelPlannerConfig
 from worker.planning.planner import Planner
 from worker.settings import Settings
 from worker.tool_loop_model import ToolModels
+from worker.trace.traced_model import traced
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,11 +43,21 @@ class ModelParts:
 
 @asynccontextmanager
 async def open_model_parts(
-    settings: Settings, search: SearchBinding, catalog_planner: Planner, spending: Spending | None = None
+    settings: Settings,
+    search: SearchBinding,
+    catalog_planner: Planner,
+    spending: Spending | None = None,
+    *,
+    offline: bool = False,
+    client: LanguageModel | None = None,
 ) -> AsyncIterator[ModelParts]:
-    """Open what `settings` ask for; leaving closes the client and every stream it still has."""
+    """Open what `settings` ask for; leaving closes the client and every stream it still has.
+
+    `offline`, nothing is connected: `client` stands in the model's place, None is no model.
+    """
     async with AsyncExitStack() as stack:
-        model = await open_model_client(settings, stack)
+        opened = client if offline else await open_model_client(settings, stack)
+        model = None if opened is None else traced(opened)
         budget = TokenBudget(time.time, settings.tokens_per_day, spending)
         breakers: dict[str, CircuitBreaker] = {}
 

@@ -32,6 +32,7 @@ from worker.reviews import Reviews
 from worker.run_registry import RunRegistry
 from worker.settings import Settings
 from worker.tool_loop_model import ToolModels
+from worker.trace.traces import Traces
 
 
 class WaitUntil(Protocol):
@@ -92,5 +93,6 @@ class Services:
     runs: RunRegistry
     wait_until: WaitUntil
     observers: Observers
+    traces: Traces
     peers: Peers
     rates: Rates

@@ -21,6 +21,9 @@ from worker.settings_file import SettingsFileUnreadable, read_settings_file
 _ALIASES = {
     "gemini_api_key": ("GOOGLE_API_KEY", "GEMINI_API_KEY"),
     "tavily_api_key": ("TAVILY_API_KEY",),
+    "otlp_endpoint": ("OTEL_EXPORTER_OTLP_ENDPOINT",),
+    "otlp_headers": ("OTEL_EXPORTER_OTLP_HEADERS",),
+    "otlp_service": ("OTEL_SERVICE_NAME",),
 }
 
 
@@ -107,6 +110,11 @@ class Settings(BaseModel):
     """Shares the edge cache and the conversations between machines."""
     key: SecretStr | None = None
     """What commands such as `aisle tail` show to a server: an account's secret key, or an operator's."""
+    otlp_endpoint: str | None = Field(default=None, pattern=r"^https?://")
+    """An OpenTelemetry collector, such as `http://localhost:4318`; needs the extra `aisle[otel]`."""
+    otlp_headers: SecretStr | None = None
+    """Sent to it with everything, as `name=value,name=value`."""
+    otlp_service: str = "aisle"
     metrics_open: bool = False
     """Whoever reaches this server may read its metrics; without it, this machine and operators' keys."""
     metrics_by_account: bool = False
@@ -126,6 +134,11 @@ class Settings(BaseModel):
     """A DynamoDB table for accounts and settings; without one they are in SQLite under the data folder."""
     dynamodb_region: str = "us-east-1"
     dynamodb_endpoint_url: str | None = None
+
+    trace_seconds: float = Field(default=86_400.0, gt=0)
+    """How long the trace of a run is kept, for accounts that have traces on."""
+    trace_bytes: int = Field(default=64 * 1024 * 1024, ge=0)
+    """How much all traces may take under the data folder; the oldest go first."""
 
     run_grace_seconds: float = Field(default=2.0, ge=0)
     run_retention_seconds: float = Field(default=60.0, ge=0)
@@ -164,6 +177,12 @@ class Settings(BaseModel):
             sqlite_path=self.data_dir / "conversations.sqlite3",
             redis_url=None if self.redis_url is None else self.redis_url.get_secret_value(),
         )
+
+    def otlp_header_map(self) -> dict[str, str]:
+        """Return the headers for the collector."""
+        text = "" if self.otlp_headers is None else self.otlp_headers.get_secret_value()
+        pairs = (pair.partition("=") for pair in text.split(",") if pair.strip())
+        return {name.strip(): value.strip() for name, _, value in pairs}
 
     def image_host_list(self) -> tuple[str, ...]:
         """Return the hosts that images may be fetched from."""

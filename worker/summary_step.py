@@ -52,7 +52,10 @@ def ground_summary(answer: Answer, text: str) -> str:
 
 def _request(answer: Answer) -> SummaryRequest:
     request, initial = answer.request, answer.initial
-    found = [item for item in answer.categories if item.error is None]
+    # In the plan's order: which search ended first must not change what is said.
+    order = {id(expansion): place for place, expansion in enumerate(answer.expansions)}
+    landed = (item for item in answer.categories if item.error is None)
+    found = sorted(landed, key=lambda item: order.get(id(item.expansion), len(order)))
     return SummaryRequest(
         query=request.query,
         categories=tuple(

@@ -73,13 +73,13 @@ class Tools(_Section):
 
     enabled: bool = False
     """Conversations let the model search by tools, instead of giving it search results."""
-    keyword_search: bool = True
     max_steps: int = Field(default=6, ge=2, le=12)
     """Times that the model is asked in one turn; the last time it must answer."""
     max_seconds: float = Field(default=12.0, gt=0, le=25)
     """How long a turn may search by tools; past it the rules answer."""
     max_tokens: int = Field(default=60_000, ge=1_000, le=500_000)
     """Tokens, in and out, of one turn's model calls; past it the rules answer."""
+    keyword_search: bool = True
     """Search by words."""
     semantic_search: bool = True
     """Search by meaning."""
@@ -136,6 +136,8 @@ class AgenticConfig(_Section):
     """Complete model answers are kept for the sessions that `cached_query_percentage` admits."""
     log_queries: bool = False
     """What shoppers ask stands in the log as they wrote it; off, only a hash of it does."""
+    keep_traces: bool = False
+    """Every stage of each run is kept for a time, what was asked and what the model wrote included."""
 
 
 class IndexSettings(_Section):

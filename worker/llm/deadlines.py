@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing, contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass
 from typing import cast
 
@@ -49,7 +50,9 @@ async def read_within(
 
 async def _push(model: LanguageModel, request: ModelRequest, take: Callable[[ModelEvent], None]) -> None:
     if isinstance(model, PushingModel):
-        await model.push(request, take)
+        # Bytes arrive in the context of whoever opened the connection; what they start belongs to who asked.
+        asked_in = copy_context()
+        await model.push(request, lambda event: asked_in.run(take, event))
         return
     async with aclosing(cast(AsyncGenerator[ModelEvent], model.stream(request))) as events:
         async for event in events:
