@@ -1,8 +1,8 @@
 """Measures the rules that route a query: the right strategy, and exactly the right filters.
 
 The set holds queries for three catalogs: half used while the rules were written, half kept for measuring,
-and `voices`, written in other voices before anybody looked at what the rules made of them. `--dev` prints
-what went wrong in the first half instead.
+and `voices` and `voices2`, written in other voices before anybody looked at what the rules made of them.
+`--dev` prints what went wrong in the first half instead.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class RoutedQuery:
     query: str
     strategy: Strategy
     filters: frozenset[str]
-    half: Literal["dev", "final", "voices"]
+    half: Literal["dev", "final", "voices", "voices2"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +126,7 @@ async def learn_vocabularies() -> Mapping[str, Vocabulary]:
 
 def _table(outcomes: Sequence[Outcome]) -> list[tuple[str, ...]]:
     lines: list[tuple[str, ...]] = []
-    for half in ("dev", "final", "voices"):
+    for half in ("dev", "final", "voices", "voices2"):
         for catalog in ("sample", "retail", "icecat", "all"):
             chosen = [
                 outcome

@@ -34,6 +34,10 @@ _PERSONS = re.compile(
     rf"\b(?:for |sleeps )?({'|'.join(_COUNTS)}|\d{{1,2}})[ -](?:people|persons?|man|adults)\b", re.I
 )
 """Catalogs write "2-person" for what people say in many ways."""
+_CORDLESS = re.compile(
+    r"\b(?:sans fils?|ohne kabel|kabellos\w*|sin cables?|without (?:a )?(?:wires?|cords?|cables?))\b", re.I
+)
+"""What is said as a thing left out, and stands in catalogs as a quality."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +71,7 @@ def read_demands(query: str, vocabulary: Vocabulary) -> Demands:
     text = _take_price(text, roles, demands)
     text = _take_stock(text, roles, demands)
     text = _PERSONS.sub(lambda match: f" {_COUNTS.get(match[1].lower(), match[1])}-person ", text)
-    text = _UNWANTED.sub(" not ", text)
+    text = _UNWANTED.sub(" not ", _CORDLESS.sub(" wireless ", text))
     words = [match.group().casefold().replace("’", "'") for match in WORD.finditer(text)]
     rest: list[str] = []
     position = 0

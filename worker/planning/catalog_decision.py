@@ -17,9 +17,11 @@ from worker.planning.catalog_constraints import Demands, read_demands
 from worker.planning.catalog_labels import category_label
 from worker.planning.catalog_lexicon import (
     CAPABILITY,
+    FOREIGN_SMALL_WORDS,
     GREETING,
     INSTRUCTION,
     QUALIFIERS,
+    REMARK,
     SERVICE,
     THANKS,
     VAGUE,
@@ -80,11 +82,14 @@ def settle(decision: Decision, demands: Demands) -> Decision:
 def _by_demands(demands: Demands, vocabulary: Vocabulary) -> Decision:
     topic = _topic(demands)
     asks = bool(demands.demands) or demands.sort is not None
-    if not topic:
+    if not topic or (not asks and all(word in FOREIGN_SMALL_WORDS for word in topic)):
         return (
             Decision(strategy=Strategy.METADATA_ONLY, demands=demands) if asks else _clarification(vocabulary)
         )
-    category = vocabulary.find(vocabulary.roles.category_fields, tuple(topic)) if asks else None
+    fields = vocabulary.roles.category_fields
+    category = (
+        vocabulary.find(fields, tuple(topic)) or vocabulary.find_near(fields, tuple(topic)) if asks else None
+    )
     if category is not None:
         strategy = Strategy.METADATA_ONLY
     else:
@@ -128,6 +133,8 @@ def _conversational_answer(text: str, vocabulary: Vocabulary) -> str | None:
         return f"Hello! Tell me what you are looking for{examples}."
     if THANKS.fullmatch(plain):
         return "You are welcome. Tell me whenever you want to look for something else."
+    if REMARK.fullmatch(plain):
+        return f"I am better with products than with words{examples}."
     greeting = GREETING.match(plain)
     rest = plain[greeting.end() :].strip() if greeting else plain
     if CAPABILITY.fullmatch(plain) or (rest and CAPABILITY.fullmatch(rest)):

@@ -23,7 +23,9 @@ FILLER = word_set(
     sure take tell than thank thanks that that's the their them then there these they thing things this
     those to today too top try type under up us use used useful using very wanna want wanting wants was
     we we'd we'll we're week well what what's when where which while who whom will wish with within
-    would you your yours idea ideas item items option options stuff available"""
+    would you your yours idea ideas item items option options stuff available only gimme pls plz sth smth
+    smthg um umm uhm hmm erm eh ehh dunno anywhere idk tbh lol btw whatever browsing gf bf
+    hubby ppl cheers folks"""
 )
 """Words without a product in them."""
 
@@ -31,7 +33,7 @@ VAGUE = word_set(
     """gift gifts present presents surprise bargain bargains deal deals offer offers sale discount
     discounts new latest popular trending bestseller bestsellers best-seller best-sellers cool awesome
     fun amazing interesting special different random inspiration nice good cheap expensive budget
-    favourite favorite money price prices cost"""
+    favourite favorite money price prices cost gadget gadgets"""
 )
 """Words that alone are too vague to search for, but say something beside others."""
 
@@ -68,6 +70,28 @@ COLOUR_COMPOUNDS = word_set(
 )
 """Words before which a colour belongs to the thing: "red wine", "rose gold", "white board"."""
 
+_INFLECTED_COLOURS = {
+    "black": "schwarz schwarze schwarzer schwarzes schwarzen noire noires noirs negro negra negros negras",
+    "white": "weiss weisse weisser weisses weissen blanche blanches blancs blanco blanca blancos blancas",
+    "red": "rote roter rotes roten rouges rojo roja rojos rojas",
+    "blue": "blau blaue blauer blaues blauen bleue bleues bleus azul azules",
+    "green": "grün grüne grüner grünes grünen verte vertes verts verde verdes",
+    "yellow": "gelb gelbe gelber gelbes gelben jaune jaunes amarillo amarilla amarillos amarillas",
+    "grey": "grau graue grauer graues grauen grise grises",
+    "brown": "braun braune brauner braunes braunen marron marrons marrón marrones",
+}
+COLOURS_ABROAD = {
+    "rot": "red",
+    "rouge": "red",
+    "noir": "black",
+    "blanc": "white",
+    "bleu": "blue",
+    "vert": "green",
+}
+"""Colours only beside other words of their language: English has these words for other things."""
+FOREIGN_COLOURS = {word: colour for colour, words in _INFLECTED_COLOURS.items() for word in words.split()}
+"""Colours in German, French and Spanish, but for forms that English has too ("rot", "noir")."""
+
 SPELLINGS = {"gray": "grey", "golden": "gold", "grey": "gray", "jewelry": "jewellery", "jewellery": "jewelry"}
 
 CHEAPEST_FIRST = re.compile(r"\b(?:cheapest|least expensive|lowest[ -]priced?|price low to high)\b", re.I)
@@ -77,6 +101,7 @@ BEST_RATED_FIRST = re.compile(r"\b(?:best|top|highest)[ -]rated\b", re.I)
 IN_STOCK = re.compile(
     r"\b(?:(?:currently |still |left )?in[ -]stock|available (?:now|today|right now|immediately)|(?:is|are"
     r"|that's) available"
+    r"|(?:can|could) (?:actually |really |still )?(?:buy|order|get|have) (?:right now|now|today|immediately)"
     r"|ready to ship|ships? (?:now|today)|auf lager|lieferbar|en stock|not (?:sold out|out of stock))\b",
     re.I,
 )
@@ -88,9 +113,11 @@ _GREETING = (
     r"|namaste"
     r"|привет|здравствуйте|こんにちは|你好|안녕하세요|مرحبا)"
 )
-_ADDRESS = r"(?:there|all|everyone|folks|team|guys|friend|bot|aisle|again|you|assistant)"
+_ADDRESS = r"(?:there|all|everyone|folks|team|guys|(?:my )?friends?|mate|bot|aisle|again|you|assistant)"
 GREETING = re.compile(
-    rf"{_GREETING}(?:\s+{_ADDRESS})*(?:\s+how (?:are you|is it going|are things)(?: today| doing)*)?", re.I
+    rf"{_GREETING}(?:\s+{_GREETING})*(?:\s+{_ADDRESS})*"
+    r"(?:\s+(?:how (?:are you|is it going|are things)(?: today| doing)*|[çc]a va|wie geht'?s|qu[ée] tal))?",
+    re.I,
 )
 
 THANKS = re.compile(
@@ -99,10 +126,33 @@ THANKS = re.compile(
     r"|vielen dank|merci(?: beaucoup)?|gracias|muchas gracias|grazie(?: mille)?|obrigad[oa]|bye|goodbye"
     r"|see you|tsch[üu]ss"
     r"|that'?s all|that is all|nothing else|never ?mind)"
-    r"(?:\s+(?:you|so|very|much|a|lot|again|for|your|the|help|helping|me|that|all|bye|everything|was|great"
-    r"|later|of|it))*",
+    r"(?:\s+(?:you|so|very|much|a|lot|again|for|your|the|help|helping|me|that(?:'?s)?|all|bye|everything|was"
+    r"|great|later|of|it|mate|pal|man|friend|guys|today|now|then|dir|euch|ihnen|das|war'?s|alles|f[üu]r|die"
+    r"|hilfe|sch[öo]n|beaucoup|pour|votre|ton|aide|c'est|tout|por|todo|tu|su|ayuda|eso|es))*",
     re.I,
 )
+
+REMARK = re.compile(
+    r"(?:(?:lol|lmao|ha(?:ha)+|wow|omg|ok|okay|nice|cool|great|well|man|so|and)\s+)*"
+    r"(?:(?:you|u)(?:'?re| are| r)? (?:so |really |very |quite |pretty )*"
+    r"(?:funny|hilarious|great|awesome|amazing|smart|clever|cute|nice|kind|sweet|stupid|dumb|useless|annoying"
+    r"|helpful|rude|slow|fast|the best)"
+    r"|i (?:love|like|hate) (?:you|u|this (?:bot|shop|site))|(?:good|bad) (?:bot|job)|well done|lol|lmao"
+    r"|ha(?:ha)+|whatever|wow|(?:nice|good) one)",
+    re.I,
+)
+"""Something said about us, and not about a product."""
+
+FOREIGN_SMALL_WORDS = word_set(
+    """zeig zeige zeigen zeigt mir uns mal einfach irgendwas irgendetwas etwas was ich wir weiss nicht keine
+    kein ahnung suche suchen brauche brauchen möchte will hätte gern gerne bitte schönes neues gutes habt ihr
+    haben sie denn für unter bis mit und oder der die das den dem ein eine einen einem einer kann auf von
+    je nous ne sais pas quoi cherche cherchons veux voudrais acheter choisir prendre offrir montre montrez
+    moi quelque chose choses un une le la les des du pour avec est-ce que qu'est-ce vous avez sans moins
+    yo no sé se qué que comprar elegir quiero quisiera busco regalar muéstrame muestrame enséñame algo cosas
+    todo el los las una unos unas para por con tienes tenéis tienen menos de"""
+)
+"""Words without a product in them, in German, French and Spanish; they also tell which language is spoken."""
 
 CAPABILITY = re.compile(
     r"(?:hi |hey |hello |so )?(?:what (?:can|could|do) you (?:do|offer|help)(?: (?:me|us|for|with|here"
@@ -112,7 +162,9 @@ CAPABILITY = re.compile(
     r"|who are you|what are you|are you (?:a |an )?(?:bot|robot|human|ai|real|person|machine"
     r"|chatbot)(?: person)?"
     r"|what is this(?: (?:place|site|shop|store|page))?|can you help(?: me)?|help(?: me)?|what'?s your name"
-    r"|was kannst du|que peux-tu faire|qu[eé] puedes hacer|tell me (?:a joke|about yourself))",
+    r"|wie (?:funktioniert|geht) (?:das|es)(?: hier)?|comment (?:[çc]a|cela) (?:marche|fonctionne)"
+    r"|c[óo]mo funciona(?: esto| aqu[íi])?|was kannst du|que peux-tu faire|qu[eé] puedes hacer"
+    r"|tell me (?:a joke|about yourself))",
     re.I,
 )
 
@@ -124,6 +176,13 @@ SERVICE = re.compile(
     r"|agent|person|representative|someone|support)"
     r"|how (?:do|can) i (?:return|cancel|pay|track|contact|log ?in|reset)|my (?:account|password|invoice)"
     r"|opening hours"
+    r"|wo (?:ist|bleibt) mein\w* (?:bestellung|paket|lieferung)|zur[üu]ckgeben|zur[üu]ckschicken|umtauschen"
+    r"|versandkosten|lieferzeit|r[üu]cksendung|r[üu]ckgaberecht"
+    r"|o[ùu] est (?:ma|mon) (?:commande|colis|livraison)|frais de (?:port|livraison)"
+    r"|(?:rembourse|livrez)[ -]?vous"
+    r"|politique de retour|d[óo]nde est[áa] mi (?:pedido|paquete|env[íi]o)|gastos de env[íi]o"
+    r"|(?:puedo|quiero) devolver|hacen env[íi]os|(?:cancelar|anular) mi|annuler (?:ma|mon)|stornier\w+"
+    r"|(?:pay|payment) (?:with|by|methods?|options?)|bezahlen|payer (?:par|avec)|pagar con|paypal"
     r"|do you ship to|how long does (?:shipping|delivery))\b",
     re.I,
 )
@@ -135,7 +194,12 @@ INSTRUCTION = re.compile(
     r"|reveal|print|list|give me)\b"
     r".{0,30}\b(?:all tenants|other tenants|all accounts|api[ _-]?keys?|credentials|passwords"
     r"|system prompt|your (?:prompt|instructions|rules))\b"
-    r"|\bdrop table\b",
+    r"|\bdrop table\b"
+    r"|\b(?:ignora|olvida|ignore[zr]?|oublie[zr]?|ignorier\w*|vergiss|missachte)\b.{0,40}"
+    r"\b(?:instrucci\w+|reglas|consignes|r[èe]gles|anweisung\w*|regeln|vorgaben)\b"
+    r"|\b(?:pretend|imagine)(?: that)? you(?:'re| are)\b|\bdiscount code\b"
+    r"|\b(?:tell me|repeat|what are|say) your (?:prompt|instructions|rules)\b"
+    r"|\b(?:you are|act as|become) (?:now )?(?:an? |the )?(?:admin|administrator|root|developer|superuser)\b",
     re.I,
 )
 

@@ -12,14 +12,22 @@ from dataclasses import dataclass
 APPROXIMATELY = 0.2
 """How far "around 50" reaches either way."""
 
-_WORD_NUMBERS = {
-    **{"five": 5, "ten": 10, "fifteen": 15, "twenty": 20, "twenty-five": 25, "thirty": 30, "forty": 40},
-    **{"fifty": 50, "sixty": 60, "seventy": 70, "seventy-five": 75, "eighty": 80, "ninety": 90},
-    **{"a hundred": 100, "one hundred": 100, "hundred": 100, "two hundred": 200, "three hundred": 300},
-    **{"four hundred": 400, "five hundred": 500, "a thousand": 1000, "one thousand": 1000},
-}
-_WRITTEN = "|".join(sorted((re.escape(word) for word in _WORD_NUMBERS), key=len, reverse=True))
-_HAS_NUMBER = re.compile(rf"\d|\b(?:{_WRITTEN})\b", re.I)
+_UNITS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9}
+_TENS = {"twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80}
+_TENS |= {"ninety": 90}
+_TEENS = {"ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15}
+_TEENS |= {"sixteen": 16, "seventeen": 17, "eighteen": 18, "nineteen": 19}
+_SCALES = {"hundred": 100, "thousand": 1000}
+_UNIT = rf"(?:{'|'.join(_UNITS)})"
+_BELOW_HUNDRED = rf"(?:(?:{'|'.join(_TENS)})(?:[- ]{_UNIT}\b|(?![- ]{_UNIT}\b))|{'|'.join(_TEENS)}|five)"
+_COUNT = rf"(?:an?|{_UNIT}|{'|'.join(_TEENS)})"
+_HUNDREDS = rf"(?:{_COUNT} )?hundred\b(?: (?:and )?{_BELOW_HUNDRED}\b)?"
+_WRITTEN = (
+    rf"(?:(?:{_COUNT} )?thousand\b(?: (?:and )?(?:{_HUNDREDS}|{_BELOW_HUNDRED}\b))?|{_HUNDREDS}"
+    rf"|{_BELOW_HUNDRED})"
+)
+"""Numbers in words; small ones alone are rather counts of things ("for two")."""
+_HAS_NUMBER = re.compile(rf"\d|\b{_WRITTEN}\b", re.I)
 _MONEY_WORDS = r"(?:us ?dollars?|dollars?|bucks|euros?|pounds?|quid|usd|eur|gbp|chf|francs?)"
 _SIGN = r"(?:[$€£¥]|usd|eur|gbp|chf)"
 _DIGITS = r"\d{1,3}(?:[.,'’]\d{3})+(?:[.,]\d{1,2})?|\d+(?:[.,]\d{1,2})?"
@@ -37,7 +45,7 @@ _NOT_A_UNIT = (
 
 def _amount(name: str) -> str:
     return (
-        rf"(?:(?P<{name}_sign>{_SIGN})\s?)?(?P<{name}>{_DIGITS}|(?:{_WRITTEN})\b)(?P<{name}_k>k\b)?"
+        rf"(?:(?P<{name}_sign>{_SIGN})\s?)?(?P<{name}>{_DIGITS}|{_WRITTEN}\b)(?P<{name}_k>k\b)?"
         rf"{_NOT_A_UNIT}(?:\s?(?P<{name}_unit>{_MONEY_WORDS}\b|[$€£]))?"
     )
 
@@ -45,7 +53,8 @@ def _amount(name: str) -> str:
 _BELOW = (
     r"(?:(?:that |which )?(?:is |are |costs? |costing |priced )?(?:(?:at|for) )?(?:under|below|less than"
     r"|cheaper than|lower than|up to"
-    r"|at most|no more than|not more than|not over|not above|maximum(?: of)?|max\.?|within|beneath"
+    r"|at most|no more than|not more than|not over|not above|nothing (?:over|above|more than)|no higher than"
+    r"|maximum(?: of)?|max\.?|within|beneath"
     r"|doesn'?t cost more than"
     r"|(?:with )?(?:a |my |our )?budget(?: is| of| under)?|unter|bis(?: zu)?|h[öo]chstens|moins de"
     r"|menos de|hasta)|<=?)"
@@ -58,11 +67,17 @@ _ABOVE = (
 _NOT_AN_AGE = r"(?<!kids )(?<!children )(?<!toddlers )(?<!babies )"
 _NOT_A_HIGH_AGE = r"(?<!women )(?<!men )(?<!people )(?<!those )(?<!adults )(?<!anyone )(?<!someone )"
 
+_FROM = r"(?:between|betwen|beetween|betwee?een|bewteen|from)"
 _BETWEEN = re.compile(
-    rf"(?:\b(?:priced? |costing )?(?P<cue>between|from|zwischen|entre)\s+){_amount('low')}\s*"
+    rf"(?:\b(?:priced? |costing )?(?P<cue>{_FROM}|zwischen|entre)\s+){_amount('low')}\s*"
     rf"(?:and|to|-|–|und|bis|et|y)\s*{_amount('high')}",
     re.I,
 )
+_SHARED_SCALE = re.compile(
+    rf"\b{_FROM}\s+(?P<low>{_UNIT})\s*(?:and|to|-|–)\s*(?P<high>{_UNIT})\s+(?P<scale>hundred|thousand)\b",
+    re.I,
+)
+"""\"between three and five hundred\" names the hundreds once."""
 _DASHED = re.compile(rf"(?<![\w.]){_amount('low')}\s?(?:-|–|to)\s?{_amount('high')}(?![\w/])", re.I)
 _UNDER = re.compile(
     rf"{_NOT_AN_AGE}(?<![\w]){_BELOW}\s*(?:about |around |of |a price of )?{_amount('high')}", re.I
@@ -77,9 +92,9 @@ _OR_MORE = re.compile(
 _ABOUT = re.compile(
     rf"\b(?:around|about|approximately|roughly|approx\.?|circa|ca\.?|etwa|~)\s*{_amount('middle')}", re.I
 )
-_FOR = re.compile(rf"\bfor\s+{_amount('high')}(?: each| per piece| tops| max)?", re.I)
+_FOR = re.compile(rf"\b(?:for|at)\s+{_amount('high')}(?: each| per piece| tops| max)?", re.I)
 
-_BARE = re.compile(rf"(?<![\w.]){_amount('high')}", re.I)
+_BARE = re.compile(rf"(?<![\w.]){_amount('high')}(?: tops\b| max\b)?", re.I)
 """An amount of money alone is what the shopper means to spend."""
 
 
@@ -100,6 +115,12 @@ def find_price_limits(text: str) -> PriceLimits:
     upper: float | None = None
     spans: list[tuple[int, int]] = []
     remaining = text
+    shared = _SHARED_SCALE.search(text)
+    if shared is not None:
+        scale = _SCALES[shared["scale"].lower()]
+        lower, upper = (float(_UNITS[shared[name].lower()] * scale) for name in ("low", "high"))
+        spans.append(shared.span())
+        remaining = f"{text[: shared.start()]}{' ' * len(shared.group())}{text[shared.end() :]}"
     for pattern, needs_money in (
         (_BETWEEN, False),
         (_DASHED, True),
@@ -141,8 +162,21 @@ def _names_money(match: re.Match[str]) -> bool:
 
 def _value(match: re.Match[str], name: str) -> float:
     text = match.group(name).casefold()
-    number = float(_WORD_NUMBERS[text]) if text in _WORD_NUMBERS else _parse_number(text)
+    number = _parse_number(text) if text[0].isdigit() else _written_number(text)
     return number * 1000 if match.group(f"{name}_k") else number
+
+
+def _written_number(text: str) -> float:
+    """Read "a hundred and twenty" and "two thousand five hundred": a scale multiplies what is before it."""
+    whole, part = 0, 0
+    for word in re.split(r"[- ]+", text):
+        if word == "thousand":
+            whole, part = (part or 1) * 1000, 0
+        elif word == "hundred":
+            part = (part or 1) * 100
+        else:
+            part += _UNITS.get(word) or _TENS.get(word) or _TEENS.get(word) or 0
+    return float(whole + part)
 
 
 def _parse_number(text: str) -> float:

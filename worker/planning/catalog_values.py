@@ -11,7 +11,10 @@ from search_proxy.filters import ContainsFilter, Filter, InFilter, OrFilter, Ter
 from worker.planning.catalog_lexicon import (
     COLOUR_COMPOUNDS,
     COLOURS,
+    COLOURS_ABROAD,
     FILLER,
+    FOREIGN_COLOURS,
+    FOREIGN_SMALL_WORDS,
     NEGATIONS,
     SPELLINGS,
     SURE_NEGATIONS,
@@ -25,7 +28,7 @@ MAX_UNWANTED = 4
 
 _MAX_WORDS = 4
 _LETTER_SIZES = re.compile(r"x{0,3}s|m|l|x{1,4}l|[2-6]xl")
-_SIZE_CUES = word_set("""size sized sizes""")
+_SIZE_CUES = word_set("""size sized sizes grösse grössen taille talla pointure""")
 _BETWEEN_UNWANTED = word_set("""or and nor""")
 _SKIPPED = word_set("""a an any the of from in made too much with anything something so very""")
 _NO_PRODUCT = word_set("""know sure mind care matter break wait decide sold out""")
@@ -152,8 +155,9 @@ def _brand(words: Sequence[str], position: int, vocabulary: Vocabulary) -> ReadV
 
 def _colour(words: Sequence[str], position: int, vocabulary: Vocabulary) -> ReadValue | None:
     fields = vocabulary.roles.colours
+    names = FOREIGN_COLOURS | COLOURS_ABROAD if _is_foreign(words) else FOREIGN_COLOURS
     for length in range(min(3, len(words) - position), 0, -1):
-        phrase = tuple(words[position : position + length])
+        phrase = tuple(names.get(word, word) for word in words[position : position + length])
         end = position + length
         if not any(word in COLOURS for word in phrase) or (
             end < len(words) and words[end] in COLOUR_COMPOUNDS
@@ -168,6 +172,10 @@ def _colour(words: Sequence[str], position: int, vocabulary: Vocabulary) -> Read
             if wanted is not None:
                 return ReadValue(role="colour", filter=wanted, words=" ".join(phrase), end=end)
     return None
+
+
+def _is_foreign(words: Sequence[str]) -> bool:
+    return any(word in FOREIGN_SMALL_WORDS for word in words)
 
 
 def _size(words: Sequence[str], position: int, vocabulary: Vocabulary) -> ReadValue | None:
@@ -195,7 +203,8 @@ def _size(words: Sequence[str], position: int, vocabulary: Vocabulary) -> ReadVa
 
 def _audience(words: Sequence[str], position: int, vocabulary: Vocabulary) -> ReadValue | None:
     for said, names in _AUDIENCES:
-        if words[position] not in said:
+        # "man" is a German "one" as well.
+        if words[position] not in said or (words[position] == "man" and _is_foreign(words)):
             continue
         known = next(
             (found for name in names if (found := vocabulary.find(vocabulary.roles.audiences, (name,)))), None

@@ -12,7 +12,7 @@ from typing import Any
 
 from search_proxy.models import IndexDescription
 from worker.planning.catalog_roles import Roles, is_choice, read_roles
-from worker.planning.catalog_words import singular, word_set, words_of
+from worker.planning.catalog_words import is_near, singular, word_set, words_of
 
 MAX_VALUES_PER_FIELD = 2_000
 """Enough for the brands of a large shop; a field with more values is no list that people know by name."""
@@ -52,6 +52,17 @@ class Vocabulary:
         """Return the value of one of the fields that reads as exactly these words."""
         key = tuple(singular(word) for word in words)
         return next((found for name in fields if (found := self.values.get(name, {}).get(key))), None)
+
+    def find_near(self, fields: tuple[str, ...], words: Words) -> KnownValue | None:
+        """Return the commonest value that reads as these words but for one letter of one long word."""
+        key = tuple(singular(word) for word in words)
+        near = (
+            known
+            for name in fields
+            for own, known in self.values.get(name, {}).items()
+            if len(own) == len(key) and is_near(own, key)
+        )
+        return max(near, key=lambda known: (known.count, known.value), default=None)
 
     def find_ending(self, fields: tuple[str, ...], words: Words) -> KnownValue | None:
         """Return the value that reads as these words or, failing that, the commonest that ends with them."""

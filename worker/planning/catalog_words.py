@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 WORD = re.compile(r"[^\W_]+(?:['’.\-/&][^\W_]+)*")
 """A word as the rules see it; "t-shirt", "1/2" and "s'mores" are one."""
 
 _F_PLURALS = {"knives": "knife", "shelves": "shelf", "scarves": "scarf", "halves": "half", "loaves": "loaf"}
 _IRREGULAR = {"mice": "mouse", "feet": "foot", "children": "child", "people": "person"}
+
+
+_SHORTEST_REPAIRED = 6
+"""A letter of a shorter word makes another word of it, but for one that is only doubled."""
+_DOUBLED = re.compile(r"(.)\1+")
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -34,3 +40,23 @@ def singular(word: str) -> str:
     if word.endswith(("ches", "shes", "xes", "sses", "zes")):
         return word[:-2]
     return word[:-1] if word.endswith("s") else word
+
+
+def is_near(one: Sequence[str], other: Sequence[str]) -> bool:
+    """Return whether two phrases of equal length differ by one slip in one word."""
+    differing = [(mine, theirs) for mine, theirs in zip(one, other, strict=True) if mine != theirs]
+    return len(differing) == 1 and _is_slip(*differing[0])
+
+
+def _is_slip(one: str, other: str) -> bool:
+    """Return whether one letter too many, too few, wrong, or two swapped make one word of the other."""
+    if one[0] != other[0]:
+        return False
+    if min(len(one), len(other)) < _SHORTEST_REPAIRED:
+        return _DOUBLED.sub(r"\1", one) == _DOUBLED.sub(r"\1", other)
+    start = 0
+    while start < min(len(one), len(other)) and one[start] == other[start]:
+        start += 1
+    mine, theirs = one[start:], other[start:]
+    is_swapped = mine[:2] == theirs[1::-1] and mine[2:] == theirs[2:]
+    return is_swapped or theirs == mine[1:] or mine == theirs[1:] or mine[1:] == theirs[1:]

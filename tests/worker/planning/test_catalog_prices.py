@@ -28,6 +28,15 @@ from worker.planning.catalog_prices import find_price_limits
         ("candle 30 euros", None, 30),
         ("Zelt unter 200 Euro", None, 200),
         ("moins de 50 euros", None, 50),
+        ("nothing above 20 EUR", None, 20),
+        ("betwen fifty and a hundred and twenty euros", 50, 120),
+        ("twenty-five quid or less", None, 25),
+        ("somewhere between three and five hundred", 300, 500),
+        ("not more than two hundred", None, 200),
+        ("under one thousand two hundred pounds", None, 1200),
+        ("at 20 bucks tops", None, 20),
+        ("£400-£700", 400, 700),
+        ("at least 1.299,00 €", 1299, None),
     ],
 )
 def test_a_price_limit_is_read_in_the_words_that_people_use(
