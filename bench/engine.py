@@ -13,7 +13,7 @@ import statistics
 import tempfile
 import time
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -119,11 +119,8 @@ def _searching(snapshot: Snapshot, lane: VectorLane | None, suffix: str) -> list
         asked[f"search{suffix}, 5 facets, filter keeps {share}"] = [
             replace(one, filter=wanted) for one in faceted
         ]
-    rows = [row_of(name, measured(snapshot, requests, lane)) for name, requests in asked.items()]
-    return [
-        row_of(f"search{suffix}, each query for the first time", _first_time(snapshot, plain, lane)),
-        *rows,
-    ]
+    first = row_of(f"search{suffix}, each query for the first time", _first_time(snapshot, plain, lane))
+    return [first, *(row_of(name, taken) for name, taken in measured(snapshot, asked, lane).items())]
 
 
 def _first_time(
@@ -135,16 +132,22 @@ def _first_time(
     return [_seconds(partial(search_snapshot, fresh, request, lane)) for request in requests[1:]]
 
 
-def measured(snapshot: Snapshot, requests: Sequence[SearchRequest], lane: VectorLane | None) -> list[float]:
-    """Return the seconds that each search took, in every round but the first; filters are evaluated anew."""
+def measured(
+    snapshot: Snapshot, asked: Mapping[str, Sequence[SearchRequest]], lane: VectorLane | None
+) -> dict[str, list[float]]:
+    """Return the seconds that each search took, in every round but the first; filters are evaluated anew.
+
+    One search of each kind follows the other, so that what disturbs the machine disturbs all of them.
+    """
     snapshot.passing = Remembered(0, Passing.memory)
-    taken = []
+    taken: dict[str, list[float]] = {name: [] for name in asked}
     for at in range(ROUNDS + 1):
-        for request in requests:
-            started = time.perf_counter()
-            search_snapshot(snapshot, request, lane)
-            if at:  # The first round warms up.
-                taken.append(time.perf_counter() - started)
+        for together in zip(*asked.values(), strict=True):
+            for name, request in zip(asked, together, strict=True):
+                started = time.perf_counter()
+                search_snapshot(snapshot, request, lane)
+                if at:  # The first round warms up.
+                    taken[name].append(time.perf_counter() - started)
     return taken
 
 

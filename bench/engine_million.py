@@ -113,15 +113,13 @@ def _searching(folder: Path, lane: VectorLane) -> list[Row]:
     rows = [row_of("open", opened)]
     plain = [SearchRequest(index="shop", q=query) for query in made_up_queries(QUERIES)]
     faceted = [replace(one, facets=FACETS) for one in plain]
-    rows.append(row_of("search", measured(snapshot, plain, None)))
-    rows.append(row_of("search, 5 facets", measured(snapshot, faceted, None)))
-    rows.append(row_of("search, hybrid", measured(snapshot, plain, lane)))
-    rows.append(row_of("search, hybrid, 5 facets", measured(snapshot, faceted, lane)))
-    for share, text in _FILTERS.items():
-        filtered = [replace(one, filter=parse_filter(text)) for one in faceted]
-        name = f"search, hybrid, 5 facets, filter keeps {share}"
-        rows.append(row_of(name, measured(snapshot, filtered, lane)))
-    return rows
+    text = {"search": plain, "search, 5 facets": faceted}
+    rows += [row_of(name, taken) for name, taken in measured(snapshot, text, None).items()]
+    hybrid = {"search, hybrid": plain, "search, hybrid, 5 facets": faceted}
+    for share, wanted in _FILTERS.items():
+        filtered = [replace(one, filter=parse_filter(wanted)) for one in faceted]
+        hybrid[f"search, hybrid, 5 facets, filter keeps {share}"] = filtered
+    return [*rows, *(row_of(name, taken) for name, taken in measured(snapshot, hybrid, lane).items())]
 
 
 def _folder(data: Path) -> Path:
