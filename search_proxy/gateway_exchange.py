@@ -17,6 +17,8 @@ RawHeader = tuple[bytes, bytes]
 
 _BODY_SECONDS = 60.0
 """A body that takes longer is given up: somebody holds a place with it."""
+_TRACE_PARENT = re.compile(rb"00-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}\Z")
+"""Source: W3C Trace Context."""
 _REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{8,64}\Z")
 
 _EVERYWHERE: tuple[RawHeader, ...] = (
@@ -144,10 +146,14 @@ def _too_long(most_bytes: int) -> Refusal:
 
 
 def _request_id(headers: Iterable[RawHeader]) -> str:
+    traced = None
     for name, value in headers:
         if name == b"x-request-id" and _REQUEST_ID.match(value):
             return value.decode()
-    return secrets.token_hex(12)
+        if name == b"traceparent":
+            traced = _TRACE_PARENT.match(value)
+    # Who traces finds the request by its trace: in the log, and as the parent of our spans.
+    return f"{traced[1].decode()}-{traced[2].decode()}" if traced else secrets.token_hex(12)
 
 
 async def _no_receive() -> Any:

@@ -24,6 +24,9 @@ _ALIASES = {
     "otlp_endpoint": ("OTEL_EXPORTER_OTLP_ENDPOINT",),
     "otlp_headers": ("OTEL_EXPORTER_OTLP_HEADERS",),
     "otlp_service": ("OTEL_SERVICE_NAME",),
+    "otlp_endpoint": ("OTEL_EXPORTER_OTLP_ENDPOINT",),
+    "otlp_headers": ("OTEL_EXPORTER_OTLP_HEADERS",),
+    "otlp_service": ("OTEL_SERVICE_NAME",),
 }
 
 
@@ -115,6 +118,11 @@ class Settings(BaseModel):
     otlp_headers: SecretStr | None = None
     """Sent to it with everything, as `name=value,name=value`."""
     otlp_service: str = "aisle"
+    otlp_endpoint: str | None = Field(default=None, pattern=r"^https?://")
+    """An OpenTelemetry collector, such as `http://localhost:4318`; needs the extra `aisle[otel]`."""
+    otlp_headers: SecretStr | None = None
+    """Sent to it with everything, as `name=value,name=value`."""
+    otlp_service: str = "aisle"
     metrics_open: bool = False
     """Whoever reaches this server may read its metrics; without it, this machine and operators' keys."""
     metrics_by_account: bool = False
@@ -177,6 +185,12 @@ class Settings(BaseModel):
             sqlite_path=self.data_dir / "conversations.sqlite3",
             redis_url=None if self.redis_url is None else self.redis_url.get_secret_value(),
         )
+
+    def otlp_header_map(self) -> dict[str, str]:
+        """Return the headers for the collector."""
+        text = "" if self.otlp_headers is None else self.otlp_headers.get_secret_value()
+        pairs = (pair.partition("=") for pair in text.split(",") if pair.strip())
+        return {name.strip(): value.strip() for name, _, value in pairs}
 
     def otlp_header_map(self) -> dict[str, str]:
         """Return the headers for the collector."""
@@ -249,7 +263,9 @@ class Settings(BaseModel):
             if name.startswith("AISLE_") and value != "":
                 values[name.removeprefix("AISLE_").lower()] = value
         for field, names in _ALIASES.items():
-            values.setdefault(field, next((environ[name] for name in names if environ.get(name)), None))
+            usual = next((environ[name] for name in names if environ.get(name)), None)
+            if usual is not None:
+                values.setdefault(field, usual)
         values |= {key: value for key, value in overrides.items() if value is not None}
         unknown = sorted(set(values) - set(cls.model_fields))
         if unknown:
