@@ -28,7 +28,6 @@ from worker.headless import AnswerPreviewer
 from worker.observe.completed import search_completed
 from worker.observe.metrics import open_metrics
 from worker.observe.otlp_export import opened_otlp_export
-from worker.observe.otlp_export import opened_otlp_export
 from worker.observe.reloading import reloaded
 from worker.observe.routes import observe_routes
 from worker.readiness import readiness
@@ -99,7 +98,6 @@ def create_app(open_services: OpenServices) -> FastAPI:
                 services.settings.data_dir, services.catalog, resuming=services.peers.place.is_first
             ) as document_jobs,
             open_metrics(services, product_version()) as metrics,
-            opened_otlp_export(services, product_version(), metrics),
             opened_otlp_export(services, product_version(), metrics),
         ):
             worker.state.services = services

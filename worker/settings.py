@@ -24,9 +24,6 @@ _ALIASES = {
     "otlp_endpoint": ("OTEL_EXPORTER_OTLP_ENDPOINT",),
     "otlp_headers": ("OTEL_EXPORTER_OTLP_HEADERS",),
     "otlp_service": ("OTEL_SERVICE_NAME",),
-    "otlp_endpoint": ("OTEL_EXPORTER_OTLP_ENDPOINT",),
-    "otlp_headers": ("OTEL_EXPORTER_OTLP_HEADERS",),
-    "otlp_service": ("OTEL_SERVICE_NAME",),
 }
 
 
@@ -118,11 +115,6 @@ class Settings(BaseModel):
     otlp_headers: SecretStr | None = None
     """Sent to it with everything, as `name=value,name=value`."""
     otlp_service: str = "aisle"
-    otlp_endpoint: str | None = Field(default=None, pattern=r"^https?://")
-    """An OpenTelemetry collector, such as `http://localhost:4318`; needs the extra `aisle[otel]`."""
-    otlp_headers: SecretStr | None = None
-    """Sent to it with everything, as `name=value,name=value`."""
-    otlp_service: str = "aisle"
     metrics_open: bool = False
     """Whoever reaches this server may read its metrics; without it, this machine and operators' keys."""
     metrics_by_account: bool = False
@@ -185,12 +177,6 @@ class Settings(BaseModel):
             sqlite_path=self.data_dir / "conversations.sqlite3",
             redis_url=None if self.redis_url is None else self.redis_url.get_secret_value(),
         )
-
-    def otlp_header_map(self) -> dict[str, str]:
-        """Return the headers for the collector."""
-        text = "" if self.otlp_headers is None else self.otlp_headers.get_secret_value()
-        pairs = (pair.partition("=") for pair in text.split(",") if pair.strip())
-        return {name.strip(): value.strip() for name, _, value in pairs}
 
     def otlp_header_map(self) -> dict[str, str]:
         """Return the headers for the collector."""
