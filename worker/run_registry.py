@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from worker.run import Run
 
 MAX_FINISHED_RUNS = 2000
-MAX_FINISHED_BYTES = 24 * 1024 * 1024
+MAX_FINISHED_BYTES = 12 * 1024 * 1024
 """What finished runs may keep for late readers, together."""
 _LATE_COMERS_SECONDS = 0.5
 
