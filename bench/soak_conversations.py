@@ -1,6 +1,7 @@
 """Kills a real server under load, 200 times, and checks after each restart that nothing was lost.
 
-`python -m bench.soak_conversations [ROUNDS] [SEED]`; the test suite makes a few rounds of the same.
+`python -m bench.soak_conversations [ROUNDS] [SEED]`; the test suite makes a few rounds of the same. A line of
+progress goes to the error stream after every tenth kill: 200 rounds take ten minutes.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import time
 from pathlib import Path
 
 from bench.table import Row, print_table
-from tests.support.conversation_kills import kill_rounds
+from tests.support.conversation_kills import Witness, kill_rounds
 
 ROUNDS = 200
 
@@ -24,7 +25,7 @@ def main() -> None:
     seed = int(sys.argv[2]) if len(sys.argv) > 2 else random.SystemRandom().randrange(1 << 31)
     began = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
-        witness = asyncio.run(kill_rounds(Path(folder), rounds, seed))
+        witness = asyncio.run(kill_rounds(Path(folder), rounds, seed, _tell))
     took = time.perf_counter() - began
     rows = [
         Row("kills survived", str(witness.kills), "", ""),
@@ -33,6 +34,11 @@ def main() -> None:
         Row("time", f"{took:.0f}", "", "s"),
     ]
     print_table(f"conversations under kill -9, seed {seed}", rows)
+
+
+def _tell(witness: Witness) -> None:
+    if witness.kills % 10 == 0:
+        sys.stderr.write(f"{witness.kills} kills survived, {witness.turns()} turns acknowledged\n")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import count
 
 from conversation.errors import ConversationBusy, LeaseHeld
 from conversation.policy import ConversationPolicy
@@ -108,6 +109,8 @@ class ConversationObject:
                 pause = min(2 * pause, MAX_POLL_SECONDS)
 
 
-def new_token() -> str:
-    """Return a lease token that nobody else has."""
-    return secrets.token_hex(16)
+def tokens() -> Iterator[str]:
+    """Yield lease tokens that nobody else has, in this process or any other."""
+    # One draw from the system for all of them: it lets go of the interpreter, which takes long to come back.
+    mine = secrets.token_hex(16)
+    return (f"{mine}:{number}" for number in count())

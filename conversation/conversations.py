@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any
 
 from conversation.alarms import AlarmSweep
-from conversation.conversation_object import new_token
+from conversation.conversation_object import tokens
 from conversation.errors import ConversationNotFound, StorageUnavailable
 from conversation.identity import is_issued_id, new_conversation_id, new_secret
 from conversation.interaction import Interaction, decode_interaction
@@ -58,6 +58,7 @@ class Conversations:
         self._storage = storage
         self._secrets = [new_secret()]
         self._secret_is_shared = False
+        self._tokens = tokens()
         self.namespace = Namespace(storage, policy, clock)
         self.leases = LeaseKeeper(policy)
         self.alarms = AlarmSweep(storage, self.namespace, policy, clock)
@@ -91,7 +92,7 @@ class Conversations:
         key = ConversationKey(account_id=account_id, conversation_id=conversation_id)
         with self.namespace.place(key) as (conversation, place):
             check = None if is_checked else partial(self._check, key)
-            turn = Turn(conversation, place, new_token(), check, self.leases, is_new=is_new)
+            turn = Turn(conversation, place, next(self._tokens), check, self.leases, is_new=is_new)
             try:
                 yield turn
             finally:

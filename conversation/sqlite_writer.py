@@ -1,8 +1,8 @@
 """Does every write of this process in one thread; writes that wait together share one commit.
 
 A group is one `BEGIN IMMEDIATE` transaction with a savepoint per write, so that one write's failure is its
-own. A caller gets its answer after the commit, never before. A group of leases alone is not synced to the
-disk: a lease matters only while its process lives, and the next turn's commit syncs it anyway.
+own. A caller gets its answer after the commit, never before. Leases are a group of their own, which is not
+synced to the disk: a lease matters only while its process lives, and the next turn's commit syncs it anyway.
 """
 
 from __future__ import annotations
@@ -104,8 +104,13 @@ class SqliteWriter:
                     break
                 write = self._waiting.get()
             closing = write is None
-            if group:
-                self._answer(group)
+            # Leases first and by themselves: their turns go on while the disk syncs the commits.
+            for part in (
+                [each for each in group if not each.durable],
+                [each for each in group if each.durable],
+            ):
+                if part:
+                    self._answer(part)
         self._disconnect()
 
     def _answer(self, group: list[_Write]) -> None:
@@ -124,7 +129,7 @@ class SqliteWriter:
 
     def _commit(self, group: list[_Write]) -> None:
         connection = self._connected()
-        self._sync(connection, any(write.durable for write in group))
+        self._sync(connection, group[0].durable)
         connection.execute("BEGIN IMMEDIATE")
         for write in group:
             self._run_one(connection, write)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -49,13 +49,19 @@ class Witness:
         return sum(len(numbers) for numbers in self.acknowledged.values())
 
 
-async def kill_rounds(folder: Path, rounds: int, seed: int) -> Witness:
-    """Kill the server so many times at random moments, checking everything after each restart."""
+async def kill_rounds(
+    folder: Path, rounds: int, seed: int, tell: Callable[[Witness], None] = lambda witness: None
+) -> Witness:
+    """Kill the server so many times at random moments, checking everything after each restart.
+
+    `tell` is told after each of them.
+    """
     witness, moments = Witness(), random.Random(seed)
     for _ in range(rounds):
         async with server_process(folder) as server:
             await check(server, witness)
             await _load_and_kill(server, witness, moments)
+        tell(witness)
     async with server_process(folder) as server:
         await check(server, witness)
         await _go_on(server, witness)
