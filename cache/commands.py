@@ -58,7 +58,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     delete = _add(verbs, "delete", _delete, "delete an answer, pinned or not, or everything of an account")
     delete.add_argument("index", nargs="?")
     delete.add_argument("query", nargs="?")
-    delete.add_argument("--account", required=True)
+    delete.add_argument("--account", required=True, type=_name)
     delete.add_argument("--all", action="store_true", help="everything of the account")
     _variant(delete)
 
@@ -87,16 +87,27 @@ def run_command(
     errors: TextIO = sys.stderr,
 ) -> int:
     """Run what `args` names; return the exit code: 0 done, 1 not there, 2 failed."""
+    return asyncio.run(perform(args, CommandContext(config=config, out=out, planner=planner), errors))
+
+
+async def perform(args: argparse.Namespace, context: CommandContext, errors: TextIO = sys.stderr) -> int:
+    """Do what `args` names; what goes wrong is one line, and the exit code 2."""
     run: Run = args.run
     try:
-        return asyncio.run(_awaited(run(args, CommandContext(config=config, out=out, planner=planner))))
-    except (CacheError, OSError, ValueError) as error:
-        errors.write(f"aisle cache {args.cache_command}: {error}\n")
+        return await run(args, context)
+    except (CacheError, OSError, ValueError, ExceptionGroup) as error:
+        told = _innermost(error)
+        if not isinstance(told, CacheError | OSError | ValueError):
+            raise
+        errors.write(f"aisle cache {args.cache_command}: {told}\n")
         return 2
 
 
-async def _awaited(result: Awaitable[int]) -> int:
-    return await result
+def _innermost(error: Exception) -> Exception:
+    """Return what was raised inside an open cache, whose task group wraps it."""
+    while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
+    return error
 
 
 async def _get(args: argparse.Namespace, context: CommandContext) -> int:
@@ -137,8 +148,8 @@ async def _list(args: argparse.Namespace, context: CommandContext) -> int:
 
 
 async def _delete(args: argparse.Namespace, context: CommandContext) -> int:
-    if args.all == (args.query is not None):
-        raise ValueError("give an index and a query, or --all for everything of the account")
+    if args.all != (args.index is None) or (args.query is None) != args.all:
+        raise ValueError("give an index and a query, or --all alone for everything of the account")
     async with open_cache(context.config) as cache:
         if args.all:
             dropped = await cache.drop_account(args.account)
@@ -211,8 +222,8 @@ def _add(
 
 
 def _index(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("index")
-    parser.add_argument("--account", required=True)
+    parser.add_argument("index", type=_name)
+    parser.add_argument("--account", required=True, type=_name)
 
 
 def _question(parser: argparse.ArgumentParser) -> None:
@@ -227,8 +238,13 @@ def _variant(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _name(text: str) -> str:
+    if not text.strip():
+        raise argparse.ArgumentTypeError(f"must be a name, got {text!r}")
+    return text
+
+
 def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"must be at least 1, got {text!r}")
-    return number
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"must be a whole number of at least 1, got {text!r}")
+    return int(text)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from botocore.exceptions import ClientError
+from botocore.exceptions import BotoCoreError, ClientError
 
-from cache.dynamodb_calls import DynamoTarget, open_client
+from cache.dynamodb_calls import TIER, DynamoTarget, open_client
+from cache.errors import TierUnavailable
 
 SCOPE_INDEX = "by_scope"
 TTL_ATTRIBUTE = "expires_at"
@@ -49,7 +50,11 @@ def table_definition(name: str) -> dict[str, Any]:
 
 
 def create_table(target: DynamoTarget) -> bool:
-    """Create the table and switch its TTL on; return False where it was there. Blocks until it is active."""
+    """Create the table and switch its TTL on; return False where it was there. Blocks until it is active.
+
+    Raises:
+        TierUnavailable: DynamoDB is not reachable, or refuses.
+    """
     client = open_client(target, attempt_seconds=_ATTEMPT_SECONDS)
     try:
         made = _create(client, target.table_name)
@@ -63,6 +68,8 @@ def create_table(target: DynamoTarget) -> bool:
                 TimeToLiveSpecification={"Enabled": True, "AttributeName": TTL_ATTRIBUTE},
             )
         return made
+    except (BotoCoreError, ClientError) as error:
+        raise TierUnavailable(TIER, f"dynamodb could not make {target.table_name!r}: {error}") from error
     finally:
         client.close()
 

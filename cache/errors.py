@@ -7,6 +7,7 @@
     ├── FilterDamaged        this blob is not a filter of ours
     ├── FilterBusy           another process builds the same filter right now
     ├── FlightAbandoned      the caller who was computing the answer went away without one
+    ├── CannotWarm           questions cannot be answered in advance here
     └── TierUnavailable      a tier could not answer
         ├── TierBusy         its queue is full
         ├── TierThrottled    it asked to be left alone for a while
@@ -46,6 +47,10 @@ class FilterBusy(CacheError):
 
 class FlightAbandoned(CacheError):
     """The caller who was computing the answer went away without one."""
+
+
+class CannotWarm(CacheError):
+    """Questions cannot be answered in advance here; the message says what is missing."""
 
 
 class TierUnavailable(CacheError):

@@ -18,7 +18,7 @@ from cache.decision import CacheDecision
 from cache.edge_cache import EdgeTimes
 from cache.edge_values import EdgeValues
 from cache.entry import CacheEntry
-from cache.errors import CacheError, EntryTooLarge
+from cache.errors import CacheError, EntryTooLarge, InvalidKey
 from cache.fuse_filter import FuseFilters
 from cache.keys import QueryKey, scope_of
 from cache.lookup import Refresh, TieredLookup, Tiers
@@ -133,15 +133,20 @@ class QueryCache:
         failure = await self._lookup.remove_from_edge(key)
         self._tiers.background.start(self._remove_again(key), name="remove-again", until_closing=True)
         if failure is not None:
-            raise CacheError(f"deleted from the table, but the edge cache answered {failure!r}; delete again")
+            raise CacheError(
+                f"deleted from the table, but the edge cache answered {str(failure)!r}; delete again"
+            )
         return existed
 
     async def drop_account(self, account_id: str) -> int:
         """Let go of every answer of an account, at once in this process; return how many the table had.
 
         Raises:
+            InvalidKey: The account has no name.
             CacheError: A tier could not; this process serves none of them all the same. Call it again.
         """
+        if not account_id:
+            raise InvalidKey("account of a cache key is empty")
         now_ms = int(self._clock() * 1000)
         self._tiers.dropped_at_ms[account_id] = now_ms
         failures: list[CacheError] = []

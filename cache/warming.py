@@ -32,7 +32,11 @@ class WarmPlanner(Protocol):
     """Answers questions for `aisle cache warm`; the worker implements it over its planner."""
 
     async def expected_tags(self, account_id: str, index: str) -> Mapping[str, str]:
-        """Return the tags that an answer made now would carry."""
+        """Return the tags that an answer made now would carry.
+
+        Raises:
+            CannotWarm: There is no such index, or it cannot be searched.
+        """
         ...
 
     async def estimate_tokens(self, account_id: str, index: str, queries: Sequence[str]) -> int:
@@ -40,7 +44,11 @@ class WarmPlanner(Protocol):
         ...
 
     async def answer(self, account_id: str, index: str, query: str) -> WarmAnswer | None:
-        """Return the answer, None where it is not complete and must not be stored."""
+        """Return the answer, None where it is not complete and must not be stored.
+
+        Raises:
+            CannotWarm: There is no model, or the index cannot be searched; what was stored stays.
+        """
         ...
 
 
@@ -58,10 +66,14 @@ def read_questions(path: Path) -> list[str]:
     """Return the questions of a text file, one a line, blank lines and repeats left out.
 
     Raises:
-        ValueError: There are more than `MAX_QUESTIONS`.
+        ValueError: There are more than `MAX_QUESTIONS`, or it is no UTF-8 text.
         OSError: The file cannot be read.
     """
-    questions = dict.fromkeys(line.strip() for line in path.read_text(encoding="utf-8").splitlines())
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is not UTF-8 text: {error}") from error
+    questions = dict.fromkeys(line.strip() for line in lines)
     questions.pop("", None)
     if len(questions) > MAX_QUESTIONS:
         raise ValueError(

@@ -123,8 +123,7 @@ def _cache(args: argparse.Namespace, settings: Settings) -> int:
             context = CommandContext(
                 config=settings.cache_config(), out=sys.stdout, planner=AnswerWarmer(services)
             )
-            status: int = await args.run(args, context)
-            return status
+            return await cache_commands.perform(args, context)
 
     return asyncio.run(run())
 

@@ -8,17 +8,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from cache.errors import CannotWarm
 from cache.warming import WarmAnswer
 from search_proxy.accounts.prompt_preview import PreviewCategory, QueryPreview
 from search_proxy.accounts.prompt_slots import PromptInUse
 from search_proxy.accounts.settings_schema import IndexSettings
 from search_proxy.caller import Caller
+from search_proxy.errors import SearchError
 from search_proxy.models import Hit
 from worker.agentic_search import AgenticSearch
 from worker.answer import Answer
 from worker.answer_cache import encoded_answer, plan_cache, storable
 from worker.category_search import CategoryHits
-from worker.errors import PlanningFailed
+from worker.errors import WorkerError
 from worker.payload import AgenticPayload
 from worker.planning.plan import TokenUsage
 from worker.request import AgenticRequest, build_request
@@ -82,8 +84,12 @@ class AnswerWarmer:
         self._answered = 0
 
     async def expected_tags(self, account_id: str, index: str) -> Mapping[str, str]:
-        """Return the tags that an answer made now would carry."""
-        request = await _request(self._services, _anybody(account_id), index, "anything")
+        """Return the tags that an answer made now would carry.
+
+        Raises:
+            CannotWarm: There is no such index, or it cannot be searched.
+        """
+        request = await self._asked(account_id, index, "anything")
         return plan_cache(request, self._services.settings.model).tags
 
     async def estimate_tokens(self, account_id: str, index: str, queries: Sequence[str]) -> int:
@@ -98,17 +104,24 @@ class AnswerWarmer:
         """Return the answer, None where it is not complete and must not be stored.
 
         Raises:
-            PlanningFailed: There is no model; the catalog's own answers are never stored.
+            CannotWarm: There is no model, and the catalog's own answers are never stored; or the index cannot
+                be searched.
         """
         if self._services.model is None:
-            raise PlanningFailed("there is no model key: only a model's answers are kept in the cache")
-        request = await _request(self._services, _anybody(account_id), index, query)
+            raise CannotWarm("there is no model key: only a model's answers are kept in the cache")
+        request = await self._asked(account_id, index, query)
         answer = await answer_once(self._services, request)
         self._count(answer)
         plan = plan_cache(request, self._services.settings.model)
         if not storable(answer, plan):
             return None
         return WarmAnswer(payload=encoded_answer(answer), tags=plan.tags)
+
+    async def _asked(self, account_id: str, index: str, query: str) -> AgenticRequest:
+        try:
+            return await _request(self._services, _anybody(account_id), index, query)
+        except (SearchError, WorkerError) as error:
+            raise CannotWarm(str(error)) from error
 
     def _count(self, answer: Answer) -> None:
         tokens = answer.tokens()

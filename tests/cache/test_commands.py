@@ -113,8 +113,74 @@ def test_delete_refuses_to_guess_what_was_meant(stored: CacheConfig) -> None:
     code, _, errors = _run(stored, "delete", "--account", "acme")
     assert (code, errors) == (
         2,
-        "aisle cache delete: give an index and a query, or --all for everything of the account\n",
+        "aisle cache delete: give an index and a query, or --all alone for everything of the account\n",
     )
+    for words in (("shoes",), ("shoes", "--all"), ("shoes", "red", "--all")):
+        assert _run(stored, "delete", *words, "--account", "acme")[0] == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("list", "", "--account", "acme"), "argument index: must be a name, got ''"),
+        (("stats", "shoes", "--account", " "), "argument --account: must be a name, got ' '"),
+        (("delete", "--all", "--account", ""), "argument --account: must be a name, got ''"),
+        (
+            ("list", "shoes", "--account", "acme", "--limit", "many"),
+            "a whole number of at least 1, got 'many'",
+        ),
+        (("warm", "shoes", "f", "--account", "acme", "--concurrency", "0"), "at least 1, got '0'"),
+    ],
+)
+def test_what_is_typed_wrong_is_told_by_name(
+    config: CacheConfig, words: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is looked up or deleted for a name that is empty."""
+    with pytest.raises(SystemExit) as refused:
+        _run(config, *words)
+    assert refused.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("get", "shoes", "red", "--account", "acme"),
+        ("list", "shoes", "--account", "acme"),
+        ("delete", "shoes", "red", "--account", "acme"),
+        ("stats", "shoes", "--account", "acme"),
+        ("rebuild-filter", "shoes", "--account", "acme"),
+        ("create-table",),
+    ],
+)
+def test_a_table_that_cannot_be_reached_is_one_line(tmp_path: Path, words: tuple[str, ...]) -> None:
+    """No command shows its inside to an operator at night."""
+    nowhere = DynamoConfig(
+        endpoint_url="http://127.0.0.1:1",
+        access_key_id="test",
+        secret_access_key="test",
+        deadline_seconds=0.5,
+    )
+    config = CacheConfig(data_dir=tmp_path, table="dynamodb", dynamodb=nowhere)
+    code, said, errors = _run(config, *words)
+    assert (code, said) == (2, [])
+    assert errors.startswith(f"aisle cache {words[0]}: table: dynamodb ")
+    assert errors.count("\n") == 1
+
+
+def test_warm_refuses_a_file_that_is_no_text(config: CacheConfig, tmp_path: Path) -> None:
+    """The message names the file and the byte."""
+    file = tmp_path / "questions.bin"
+    file.write_bytes(b"\xff\xfe")
+    code, _, errors = _run(config, "warm", "shoes", str(file), "--account", "acme", planner=_Planner())
+    assert (code, "is not UTF-8 text" in errors) == (2, True)
+
+
+def test_a_variant_is_found_and_deleted_by_its_hash(config: CacheConfig, tmp_path: Path) -> None:
+    """As the log line shows it."""
+    words = ("shoes", "red", "--account", "acme", "--variant", "5f")
+    assert _run(config, "get", *words)[1] == [{"key": "acme#shoes#red#5f", "stored": False}]
+    assert _run(config, "delete", *words)[:2] == (1, [{"key": "acme#shoes#red#5f", "deleted": 0}])
 
 
 def test_warm_estimates_first_and_spends_nothing_without_yes(config: CacheConfig, tmp_path: Path) -> None:
