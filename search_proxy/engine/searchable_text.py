@@ -1,7 +1,8 @@
 """What of a product is searched, and in which text field.
 
-Six fields with the boosts that were measured best on judged shopper queries (docs/engine.md). An attribute is
-searched with its name, so that `water resistant: true` and `screen size: 27` are found by those words.
+Six fields with the boosts that were measured best on judged shopper queries (docs/engine.md), and one for
+what was written about a product afterwards. An attribute is searched with its name, so that
+`water resistant: true` and `screen size: 27` are found by those words.
 """
 
 from __future__ import annotations
@@ -20,8 +21,12 @@ BOOSTS: Mapping[str, float] = {
     "attributes": 0.8,
     "brand": 0.5,
     "model": 0.4,
+    "enriched": 0.2,
 }
-"""The text fields and their weight in the dismax. Source: measurement on ICE, rounded."""
+"""The text fields and their weight in the dismax. Source: measurement on ICE, rounded (docs/tools.md too).
+
+A field is only ever added at the end: a segment that was written before has none of it.
+"""
 
 FIELD_OF: Mapping[str, str] = {
     "productTitle": "title",
@@ -29,8 +34,8 @@ FIELD_OF: Mapping[str, str] = {
     "category": "category",
     "productCollections": "category",
     "description": "description",
-    "enrichedDescription": "description",
-    "enrichedKeywords": "attributes",
+    "enrichedDescription": "enriched",
+    "enrichedKeywords": "enriched",
     "brand": "brand",
     "vendor": "brand",
     "manufacturer": "brand",

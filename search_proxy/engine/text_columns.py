@@ -55,13 +55,23 @@ class TextColumns:
     @property
     def lexicon(self) -> Lexicon:
         """Return the terms."""
-        frequencies = self.arrays["term_frequencies"].reshape(-1, len(TEXT_FIELDS))
-        return Lexicon(self.arrays["term_offsets"], self.arrays["term_blob"], frequencies)
+        frequencies = self.arrays["term_frequencies"].reshape(-1, self._width)
+        missing = len(TEXT_FIELDS) - self._width
+        padded = np.pad(frequencies, ((0, 0), (0, missing))) if missing else frequencies
+        return Lexicon(self.arrays["term_offsets"], self.arrays["term_blob"], padded)
 
     @property
     def lengths(self) -> Array:
         """Return how many words each text field (first index) of each row has."""
-        return self.arrays["text_lengths"].reshape(len(TEXT_FIELDS), -1)
+        lengths = self.arrays["text_lengths"].reshape(self._width, -1)
+        missing = len(TEXT_FIELDS) - self._width
+        return np.pad(lengths, ((0, missing), (0, 0))) if missing else lengths
+
+    @property
+    def _width(self) -> int:
+        """How many text fields there were when the segment was written."""
+        terms = max(0, len(self.arrays["term_offsets"]) - 1)
+        return len(self.arrays["term_frequencies"]) // terms if terms else len(TEXT_FIELDS)
 
 
 class TextBuilder:

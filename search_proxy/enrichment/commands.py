@@ -19,6 +19,7 @@ from search_proxy.enrichment.run import (
     index_enrichments,
     plan_enrichment,
     write_enrichments,
+    write_from_catalog,
 )
 from search_proxy.enrichment.writing import EnrichmentModel
 from search_proxy.errors import SearchError
@@ -54,6 +55,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the command's own options."""
     parser.add_argument("--estimate", action="store_true", help="only say how many tokens it would take")
     parser.add_argument(
+        "--from-catalog",
+        action="store_true",
+        help="write what the catalog's own terms say, without a model and without tokens",
+    )
+    parser.add_argument(
         "--at-once", type=_at_once, default=DEFAULT_AT_ONCE, metavar="N", help="model calls at a time"
     )
     parser.add_argument(
@@ -68,16 +74,19 @@ async def enrich(args: argparse.Namespace, services: EnrichmentServices) -> int:
         return _failed("this search engine does not give its documents; enrich them before loading")
     journal = Journal(services.enrichment_folder / args.account / f"{args.index}.jsonl")
     try:
-        plan = await plan_enrichment(source, args.account, args.index, journal)
-        sys.stdout.write(_estimate(plan))
+        by_model = not args.from_catalog
+        plan = await plan_enrichment(source, args.account, args.index, journal, by_model=by_model)
+        sys.stdout.write(_estimate(plan) if by_model else _waiting(plan))
         sys.stdout.flush()
         if args.estimate:
             return 0
         report = EnrichmentReport()
-        if plan.waiting:
+        if args.from_catalog:
+            await write_from_catalog(source, args.account, args.index, plan, journal, report)
+        elif plan.waiting:
             model = services.enrichment_model
             if model is None:
-                return _failed("no model is set up: set GOOGLE_API_KEY")
+                return _failed("no model is set up: set GOOGLE_API_KEY, or write --from-catalog")
             await _write(args, plan, model, journal, report)
         await index_enrichments(source, services.catalog, args.account, args.index, journal, report)
     except SearchError as error:
@@ -107,10 +116,11 @@ async def _write(
 
 def _estimate(plan: EnrichmentPlan) -> str:
     read, written = plan.tokens()
-    return (
-        f"{len(plan.waiting):,} of {plan.documents:,} documents are new or changed:"
-        f" about {read:,} tokens to read and {written:,} to write\n"
-    )
+    return f"{_waiting(plan).rstrip()}: about {read:,} tokens to read and {written:,} to write\n"
+
+
+def _waiting(plan: EnrichmentPlan) -> str:
+    return f"{len(plan.waiting):,} of {plan.documents:,} documents are new or changed\n"
 
 
 def _said(report: EnrichmentReport) -> str:

@@ -6,11 +6,13 @@ A run that was killed is resumed by starting it again: what is in the journal is
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 from search_proxy.backend import CatalogWriter
+from search_proxy.enrichment.catalog_terms import NAME as CATALOG
+from search_proxy.enrichment.catalog_terms import CatalogTerms
 from search_proxy.enrichment.journal import Journal
 from search_proxy.enrichment.writing import (
     ANSWER_SCHEMA,
@@ -78,9 +80,12 @@ class EnrichmentReport:
 
 
 async def plan_enrichment(
-    source: DocumentSource, account_id: str, index: str, journal: Journal
+    source: DocumentSource, account_id: str, index: str, journal: Journal, *, by_model: bool = True
 ) -> EnrichmentPlan:
-    """Return which documents have no entry for the text that they have now."""
+    """Return which documents have no entry for the text that they have now.
+
+    A model writes anew what the catalog's terms have written, and never the other way round.
+    """
     plan = EnrichmentPlan()
     after: int | None = 0
     while after is not None:
@@ -90,7 +95,8 @@ async def plan_enrichment(
             text = enriched_text(document)
             known = journal.entries.get(document["_id"])
             text_hash = hash_of(text)
-            if known is None or known.text_hash != text_hash:
+            is_lesser = by_model and known is not None and known.model == CATALOG
+            if known is None or known.text_hash != text_hash or is_lesser:
                 plan.waiting.append(Waiting(document["_id"], text, text_hash))
     return plan
 
@@ -122,6 +128,35 @@ async def write_enrichments(
     async with asyncio.TaskGroup() as workers:
         for number in range(min(at_once, len(plan.waiting))):
             workers.create_task(work(), name=f"enrich:{number}")
+
+
+async def write_from_catalog(
+    source: DocumentSource,
+    account_id: str,
+    index: str,
+    plan: EnrichmentPlan,
+    journal: Journal,
+    report: EnrichmentReport,
+) -> None:
+    """Write what the catalog's own terms say of every waiting document; of some they say nothing."""
+    terms = CatalogTerms()
+    async for document in _documents(source, account_id, index):
+        terms.learn(document)
+    hashes = {one.id: one.text_hash for one in plan.waiting}
+    async for document in _documents(source, account_id, index):
+        text_hash = hashes.get(document["_id"])
+        entry = None if text_hash is None else terms.enrich(document, text_hash)
+        if entry is not None:
+            journal.add(entry)
+            report.written += 1
+
+
+async def _documents(source: DocumentSource, account_id: str, index: str) -> AsyncIterator[Document]:
+    after: int | None = 0
+    while after is not None:
+        documents, after = await source.document_page(account_id, index, after, _PAGE)
+        for document in documents:
+            yield document
 
 
 async def index_enrichments(

@@ -163,3 +163,29 @@ async def test_without_a_model_the_command_says_what_is_missing(
     async with shop(tmp_path, None) as services:
         assert await run(services) == 1
         assert "no model is set up" in capsys.readouterr().err
+
+
+async def test_without_a_model_the_catalog_s_own_terms_can_be_written(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No token is spent; a model writes it anew later, and the catalog never writes over a model."""
+    async with shop(tmp_path, None) as services:
+        kinds = [
+            {"_id": f"s{n}", "productTitle": f"Gas stove {n}", "category": "Stoves", "power": "2 kW"}
+            for n in range(30)
+        ]
+        await services.catalog.add_documents("demo", "tents", [*kinds, {"_id": "x", "power": "3 kW"}])
+        assert await run(services, "--from-catalog") == 0
+        said = capsys.readouterr().out
+        assert said.startswith("61 of 61 documents are new or changed\n")
+        assert "failed 0" in said
+        (entry,) = await services.catalog.get_documents("demo", "tents", ["x"])
+        assert entry.document is not None
+        assert entry.document["enrichedKeywords"] == ["Stoves"]
+        services.enrichment_model = model = Writer()
+        assert await run(services) == 0
+        assert len(model.asked) == 61
+        assert await run(services, "--from-catalog") == 0
+        (entry,) = await services.catalog.get_documents("demo", "tents", ["x"])
+        assert entry.document is not None
+        assert entry.document["enrichedKeywords"] == ["bivouac"]
