@@ -16,6 +16,7 @@ BENCHES = (
     "model_streams",
     "model_failures",
     "planner",
+    "view_gate",
     "routing",
     "relevance",
     "hybrid_relevance",

@@ -59,12 +59,13 @@ class PermissionServices:
         Raises:
             ViewGateFailed: The service is not to be asked, did not answer in time, or not properly.
         """
-        known = self._verdicts.known(view, url, ids)
+        known = self._verdicts.known(view, url, ids, cache_seconds)
         wanted = [identifier for identifier in dict.fromkeys(ids) if identifier not in known]
         allowed = {identifier for identifier, may_be_seen in known.items() if may_be_seen}
         if wanted:
             answered = await self._ask(url, view, wanted, seconds)
-            self._verdicts.keep(view, url, wanted, answered, cache_seconds)
+            if cache_seconds > 0:
+                self._verdicts.keep(view, url, wanted, answered)
             allowed |= answered
         return frozenset(allowed)
 

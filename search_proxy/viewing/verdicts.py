@@ -1,7 +1,7 @@
 """Remembers for a short while what a permission service said of one document to one set of groups.
 
 A verdict belongs to account, index and its generation, groups and document; asking with any other of these
-finds nothing. It ends by a clock that only goes forward, so setting a machine's time back prolongs nothing.
+finds nothing. Its age is told by a clock that nobody sets, and one from the future counts for nothing.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ class Verdicts:
     def __len__(self) -> int:
         return len(self._known)
 
-    def known(self, view: View, service: str, ids: Iterable[str]) -> dict[str, bool]:
-        """Return what is still known of these documents."""
+    def known(self, view: View, service: str, ids: Iterable[str], seconds: float) -> dict[str, bool]:
+        """Return what was said of these documents no longer than `seconds` ago."""
         found: dict[str, bool] = {}
-        if view.generation is None:
+        if view.generation is None or seconds <= 0:
             return found
         moment = self._now()
         for identifier in ids:
@@ -42,23 +42,21 @@ class Verdicts:
             verdict = self._known.get(key)
             if verdict is None:
                 continue
-            if verdict[0] <= moment:
+            if not 0 <= moment - verdict[0] < seconds:
                 del self._known[key]
                 continue
             self._known.move_to_end(key)
             found[identifier] = verdict[1]
         return found
 
-    def keep(
-        self, view: View, service: str, ids: Iterable[str], allowed: Collection[str], seconds: float
-    ) -> None:
-        """Remember for `seconds` which of `ids` are among the allowed; nothing without a generation."""
-        if view.generation is None or seconds <= 0:
+    def keep(self, view: View, service: str, ids: Iterable[str], allowed: Collection[str]) -> None:
+        """Remember which of `ids` are among the allowed; nothing without a generation."""
+        if view.generation is None:
             return
-        until = self._now() + seconds
+        moment = self._now()
         for identifier in ids:
             key = _key(view, service, identifier)
-            self._known[key] = (until, identifier in allowed)
+            self._known[key] = (moment, identifier in allowed)
             self._known.move_to_end(key)
         while len(self._known) > self._max_verdicts:
             self._known.popitem(last=False)

@@ -227,22 +227,32 @@ def test_a_clock_that_is_set_back_prolongs_no_verdict() -> None:
     """By default the clock is one that nobody can set."""
     clock = FakeClock()
     verdicts = Verdicts(now=clock)
-    verdicts.keep(_VIEW, "service", ["a"], {"a"}, 10)
-    assert verdicts.known(_VIEW, "service", ["a"]) == {"a": True}
-    clock.advance(10)
-    assert verdicts.known(_VIEW, "service", ["a"]) == {}
-    clock.advance(-10)
-    assert verdicts.known(_VIEW, "service", ["a"]) == {}
+    verdicts.keep(_VIEW, "service", ["a"], {"a"})
+    assert verdicts.known(_VIEW, "service", ["a"], 10) == {"a": True}
+    clock.advance(-1)
+    assert verdicts.known(_VIEW, "service", ["a"], 10) == {}
+    clock.advance(1)
+    assert verdicts.known(_VIEW, "service", ["a"], 10) == {}
+
+
+def test_a_verdict_is_as_old_as_the_account_allows_now() -> None:
+    """A shorter time holds for what was asked under a longer one."""
+    clock = FakeClock()
+    verdicts = Verdicts(now=clock)
+    verdicts.keep(_VIEW, "service", ["a"], set())
+    clock.advance(5)
+    assert verdicts.known(_VIEW, "service", ["a"], 300) == {"a": False}
+    assert verdicts.known(_VIEW, "service", ["a"], 5) == {}
 
 
 def test_verdicts_are_bounded() -> None:
     """The least recently used go first."""
     verdicts = Verdicts(max_verdicts=3)
-    verdicts.keep(_VIEW, "service", ["a", "b", "c"], {"a"}, 10)
-    verdicts.known(_VIEW, "service", ["a"])
-    verdicts.keep(_VIEW, "service", ["d"], {"d"}, 10)
+    verdicts.keep(_VIEW, "service", ["a", "b", "c"], {"a"})
+    verdicts.known(_VIEW, "service", ["a"], 10)
+    verdicts.keep(_VIEW, "service", ["d"], {"d"})
     assert len(verdicts) == 3
-    assert verdicts.known(_VIEW, "service", ["a", "b", "c", "d"]) == {"a": True, "c": False, "d": True}
+    assert verdicts.known(_VIEW, "service", ["a", "b", "c", "d"], 10) == {"a": True, "c": False, "d": True}
 
 
 @pytest.mark.parametrize("body", [b'{"allowed": []}', b'{"allowed": [], "more": [1]}'])
