@@ -5,6 +5,7 @@ set -euo pipefail
 packages=()
 command -v redis-server >/dev/null || packages+=(redis-server)
 command -v chromium >/dev/null || packages+=(chromium)
+command -v prometheus >/dev/null || packages+=(prometheus)
 if [ ${#packages[@]} -gt 0 ]; then
   if [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
     export DEBIAN_FRONTEND=noninteractive

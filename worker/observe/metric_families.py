@@ -62,9 +62,18 @@ class Family:
 class Counted:
     """A counter by labels."""
 
-    def __init__(self, name: str, meaning: str, labels: Labels = (), *, max_series: int = MAX_SERIES) -> None:
+    def __init__(
+        self,
+        name: str,
+        meaning: str,
+        labels: Labels = (),
+        *,
+        max_series: int = MAX_SERIES,
+        known: Iterable[str] = (),
+    ) -> None:
         self._name, self._help, self._labels, self._max_series = name, meaning, labels, max_series
-        self._values: dict[Labels, float] = {}
+        # Words that are known beforehand start at 0, so that the first of them is seen as an increase.
+        self._values: dict[Labels, float] = {(word,): 0.0 for word in known}
 
     def add(self, labels: Labels = (), amount: float = 1.0) -> None:
         """Count `amount` more under these labels, or under `other` where they are one set too many."""

@@ -24,6 +24,21 @@ _MOMENTS = {
 _WORD = re.compile(r"[a-z][a-z0-9_]{0,39}\Z")
 _MODEL = re.compile(r"[A-Za-z0-9._/:-]{1,64}\Z")
 _MAX_ACCOUNTS = 1000
+MODEL_FAILURES = (
+    "rate_limited",
+    "unavailable",
+    "invalid_key",
+    "invalid_request",
+    "not_found",
+    "blocked",
+    "timeout",
+    "disconnected",
+    "incomplete",
+    "protocol",
+    "breaker_open",
+    "budget_spent",
+)
+"""The kinds of `ModelError`."""
 
 
 class RequestMetrics:
@@ -54,10 +69,18 @@ class RequestMetrics:
             "aisle_errors_total", "Requests that failed, by code.", ("path", "code"), max_series=100
         )
         self._degraded = Counted(
-            "aisle_degraded_total", "Answers by rules instead of the model.", ("reason",), max_series=40
+            "aisle_degraded_total",
+            "Answers by rules instead of the model.",
+            ("reason",),
+            max_series=40,
+            known=MODEL_FAILURES,
         )
         self._model_errors = Counted(
-            "aisle_llm_errors_total", "Calls to a model that failed.", ("kind",), max_series=40
+            "aisle_llm_errors_total",
+            "Calls to a model that failed.",
+            ("kind",),
+            max_series=40,
+            known=MODEL_FAILURES,
         )
         self._tokens = Counted(
             "aisle_tokens_total", "Tokens of model calls.", ("type", "model", *more), max_series=most

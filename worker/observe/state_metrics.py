@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 from search_proxy.edge_services import EdgeServices
+from search_proxy.edge_traffic import LimitScope
 from worker.observe.cache_metrics import cache_families
 from worker.observe.line_writer import process_log
 from worker.observe.metric_families import Family, counter, gauge
@@ -80,7 +83,7 @@ def _runs(services: Services) -> list[Family]:
         counter(
             "aisle_resumes_total",
             "Clients that came back for a run.",
-            {(result,): float(count) for result, count in runs.resumes.items()},
+            {(result,): float(runs.resumes[result]) for result in ("here", "at_peer", "nothing_left")},
             ("result",),
         ),
     ]
@@ -98,7 +101,7 @@ def _edge(edge: EdgeServices) -> list[Family]:
         counter(
             "aisle_rate_limited_total",
             "Requests refused by a limit.",
-            {(scope,): float(count) for scope, count in traffic.limited.items()},
+            {(scope,): float(traffic.limited[scope]) for scope in get_args(LimitScope)},
             ("scope",),
         ),
         gauge(

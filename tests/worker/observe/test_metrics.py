@@ -69,10 +69,11 @@ def test_ten_thousand_error_messages_make_one_series() -> None:
         )
     families = {family.name: family.samples for family in metrics.families()}
     assert families["aisle_errors_total"] == {("search", "other"): 10_000}
-    assert families["aisle_degraded_total"] == {("other",): 10_000}
-    assert families["aisle_llm_errors_total"] == {("other",): 10_000, ("timeout",): 10_000}
+    assert families["aisle_degraded_total"][("other",)] == 10_000
+    failed = {labels: count for labels, count in families["aisle_llm_errors_total"].items() if count}
+    assert failed == {("other",): 10_000, ("timeout",): 10_000}
     assert families["aisle_tokens_total"] == {("input", "other"): 10_000}
-    assert sum(len(samples) for samples in families.values()) < 20
+    assert sum(len(samples) for samples in families.values()) < 45
 
 
 def test_what_no_shopper_waited_for_is_no_request() -> None:
