@@ -159,6 +159,8 @@ def _search_body(result: SearchResult, *, with_facets: bool) -> dict[str, Any]:
     }
     if with_facets:
         body["facets"] = result.facets
+    if result.below_floor is not None:
+        body["belowFloor"] = result.below_floor
     if result.withheld:
         body["withheld"] = result.withheld
     return body

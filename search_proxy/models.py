@@ -70,6 +70,7 @@ class SearchRequest:
     `forced_filter` is the part of it that the account's rights put there: it is ANDed once more wherever
     `filter` is loosened, so `exclude_terms` lift terms of the client's own filter alone.
     `forced_attributes` are returned besides those that were asked for.
+    With `reasons` each hit says why it is one: `_matched`, `_excerpt`, `_reason`.
     `lane` narrows what ranks: `text` scores are BM25, `vector` scores are cosines, none below
     `min_similarity`; `all` fuses the lanes that there are.
     """
@@ -86,6 +87,7 @@ class SearchRequest:
     forced_attributes: tuple[str, ...] = ()
     collapse: bool = True
     explain: bool = False
+    reasons: bool = False
     lane: SearchLane = "all"
     min_similarity: float | None = None
 
@@ -99,6 +101,7 @@ class SearchResult:
     `universe_size` is how many documents passed the filter, before any ranking; None where unknown.
     `lanes` are what ranked: `text`, `vector`, or nothing where a search only browsed. `generation` is the
     index's, None where the engine has none. `withheld` counts what the view gate took out after ranking.
+    `below_floor` counts the nearest by meaning that were too far to be hits; None where that was not asked.
     """
 
     hits: tuple[Hit, ...]
@@ -117,6 +120,7 @@ class SearchResult:
     def is_closed(self) -> bool:
         """Whether the view gate let nothing through: nothing that lasts may be learned from that."""
         return self.withheld > 0 and not self.hits
+    below_floor: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -90,6 +90,7 @@ class SearchPayload(Payload):
     facets: _Facets | None = None
     sort_by: _SortBy | None = None
     collapse: bool = True
+    explain_hits: bool = False
     track_total_hits: bool = True
     profile_id: str | None = Field(default=None, max_length=256)
     user_id: str | None = Field(default=None, max_length=256)
@@ -131,6 +132,7 @@ def search_of(index: str, payload: SearchPayload) -> SearchRequest:
         facets=_facets(payload.facets, payload.filter or "") if payload.facets else None,
         sort_by=_sort(payload.sort_by) if payload.sort_by else (),
         collapse=payload.collapse,
+        reasons=payload.explain_hits,
     )
 
 

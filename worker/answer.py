@@ -72,10 +72,16 @@ class Answer:
             "tokens": self.tokens(),
             "warnings": self.all_warnings(),
             **({"withheld": withheld} if (withheld := self.withheld()) else {}),
+            **self._below_floor(),
             **({} if self.reranking is None else {"reranking": self.reranking.to_wire()}),
             **({} if self.tool_calls is None else {"tools": self.tool_calls}),
             **self._conversation(),
         }
+
+    def _below_floor(self) -> dict[str, Any]:
+        if self.initial is None or self.initial.below_floor is None:
+            return {}
+        return {"belowFloor": self.initial.below_floor}
 
     def _conversation(self) -> dict[str, Any]:
         if self.conversation_id is None:

@@ -39,7 +39,7 @@ class ConverseRequest:
         """Return the hits with the attributes that the client asked for."""
         if "*" in self.shown_attributes:
             return tuple(hits)
-        names = ("_id", *self.shown_attributes, "_score")
+        names = ("_id", *self.shown_attributes, "_score", "_matched", "_excerpt", "_reason")
         return tuple({name: hit[name] for name in names if name in hit} for hit in hits)
 
 

@@ -50,6 +50,7 @@ class AgenticPayload(BaseModel):
     max_categories: int | None = Field(default=None, ge=1, validation_alias="maxCategories")
     clickable_summary: bool = Field(default=True, validation_alias="clickableSummary")
     suggest_filters: bool = Field(default=False, validation_alias="suggestFilters")
+    explain_hits: bool | None = Field(default=None, validation_alias="explainHits")
     reranked_hits: bool = Field(default=True, validation_alias="rerankedHits")
     search_settings: dict[str, Any] | None = Field(default=None, validation_alias="searchSettings")
     filter: str | None = None
@@ -152,7 +153,7 @@ def _typed(name: str, text: str) -> Any:
             return int(text)
         except ValueError:
             raise InvalidRequest(f"{name} must be a whole number, not {text!r}") from None
-    if name in {"clickableSummary", "suggestFilters", "rerankedHits", "enableConversation"}:
+    if name in {"clickableSummary", "suggestFilters", "explainHits", "rerankedHits", "enableConversation"}:
         if text.lower() not in {"true", "false", "1", "0"}:
             raise InvalidRequest(f"{name} must be true or false, not {text!r}")
         return text.lower() in {"true", "1"}

@@ -13,7 +13,7 @@ import orjson
 
 from search_proxy.accounts.prompt_slots import PromptInUse
 from search_proxy.accounts.prompt_text import compile_prompt
-from search_proxy.accounts.settings_schema import IndexSettings, Reranking, SettingsSnapshot
+from search_proxy.accounts.settings_schema import AgenticConfig, IndexSettings, Reranking, SettingsSnapshot
 from search_proxy.caller import Caller
 from search_proxy.errors import InvalidSearch, UnknownField
 from search_proxy.filters import (
@@ -103,8 +103,9 @@ def build_request(
     settings = snapshot.settings
     check_enabled(settings, feature, index)
     query = clean_query(payload.q)
-    initial = _initial_search(index, query, payload, description)
     config = settings.agentic_config
+    initial = _initial_search(index, query, payload, description)
+    initial = replace(initial, reasons=_explains(payload, initial, config))
     category = replace(
         initial,
         limit=payload.category_result_limit or config.category_result_limit,
@@ -131,6 +132,10 @@ def build_request(
         converses=feature == "converse" or payload.converses,
         conversation_id=payload.conversation_id,
     )
+
+
+def _explains(payload: AgenticPayload, initial: SearchRequest, config: AgenticConfig) -> bool:
+    return initial.reasons or (config.explain_hits if payload.explain_hits is None else payload.explain_hits)
 
 
 def plan_request(request: AgenticRequest) -> PlanRequest:

@@ -132,6 +132,8 @@ class AgenticConfig(_Section):
     budgets: Budgets = Budgets()
     tools: Tools = Tools()
     reranking: Reranking = Reranking()
+    explain_hits: bool = False
+    """Every hit says why it is one (`_matched`, `_excerpt`, `_reason`) where a search does not say."""
     cache_model_answers: bool = True
     """Complete model answers are kept for the sessions that `cached_query_percentage` admits."""
     log_queries: bool = False

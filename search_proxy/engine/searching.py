@@ -15,6 +15,7 @@ from search_proxy.engine.columns import Array
 from search_proxy.engine.explaining import explain_rows
 from search_proxy.engine.facets import check_facets, count_facet, matched_rows
 from search_proxy.engine.filtering import check_fields, passing, without_terms
+from search_proxy.engine.hit_reasons import HitReasons, below_floor
 from search_proxy.engine.ordering import (
     MAX_SORT_FIELDS,
     by_fields,
@@ -73,6 +74,7 @@ def search_snapshot(
         universe_size=universe.count,
         lanes=ranking.lanes,
         generation=snapshot.manifest.generation,
+        below_floor=below_floor(ranking, universe.mask) if request.reasons else None,
     )
 
 
@@ -140,14 +142,17 @@ def _hits(
 ) -> tuple[Hit, ...]:
     wanted = request.attributes_to_retrieve
     attributes = (*(DEFAULT_ATTRIBUTES if wanted is None else wanted), *request.forced_attributes)
+    reasons = HitReasons(ranking, request) if request.reasons else None
     hits = []
     for row, score in zip(page.tolist(), scores, strict=True):
-        document = snapshot.document(row)
+        whole = document = snapshot.document(row)
         if "*" not in attributes:
             identifier = document["_id"]
             document = {name: document[name] for name in attributes if name in document}
             document["_id"] = identifier
         document["_score"] = score
+        if reasons is not None:
+            document |= reasons.of(whole)
         hits.append(document)
     if request.explain and ranking.reading is not None and ranking.reading.concepts:
         for hit, explanation in zip(hits, explain_rows(ranking, page), strict=True):

@@ -229,3 +229,16 @@ async def test_a_turn_of_no_match_or_a_question_shows_words_and_options_alone(tm
     assert "Tents" in _options(asked)
     assert _receipt(thanked)["strategy"] == "no_match"
     assert _receipt(asked)["strategy"] == "needs_clarification"
+
+
+async def test_a_cached_plan_of_metadata_only_is_unscored_again(tmp_path: Path) -> None:
+    """The plan is kept with its strategy; its rows are searched fresh, and as they were."""
+    plan = {"strategy": "metadata_only", "query_expansions": ROWS}
+    async with modelled_shop(tmp_path) as (shop, gemini):
+        gemini.choose = _choose(plan)
+        await shop.stream(QUERY)
+        await shop.services.wait_until.settle()  # type: ignore[attr-defined]
+        events = await shop.stream(QUERY)
+    assert _receipt(events)["source"] == "cached"
+    assert {name: _scores(row) for name, row in _rows(events).items()} == {"Boots": {False}, "Tents": {False}}
+    assert _receipt(events)["strategy"] == "metadata_only"
