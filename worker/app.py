@@ -55,7 +55,7 @@ class InProcessAgenticBinding:
 
 
 def create_worker() -> FastAPI:
-    """Return the worker's own application; `app.state.services` is set before its first request."""
+    """Return the worker's own application; what its state holds is set before its first request."""
     app = WorkerFront(title="aisle worker", openapi_url=None, docs_url=None, redoc_url=None)
     others = (converse_routes, conversation_routes, reviews_routes)
     for each in (router, *(module.router for module in others)):
@@ -101,6 +101,7 @@ def create_app(open_services: OpenServices) -> FastAPI:
             opened_otlp_export(services, product_version(), metrics),
         ):
             worker.state.services = services
+            worker.state.document_jobs = document_jobs
             app.state.followers = followers = Followers(services.observers)
             answer_peers(services.peers, followers)
 

@@ -8,14 +8,17 @@ from fastapi import APIRouter, Depends, Request
 from starlette.responses import Response
 
 from search_proxy.caller import Caller
+from search_proxy.document_jobs import DocumentJob, DocumentJobs
 from worker.errors import InvalidRequest, NotFound
 from worker.replies import json_response
-from worker.reviews_jobs import JobKind, Review, ReviewWork
+from worker.reviews_jobs import Job, JobKind, Review, ReviewWork
 from worker.reviews_payload import DeleteReviews, StoreReviews, read_reviews_body
 from worker.routes import caller_of, page_of, query_parameters, read_body, services_of
 from worker.services import Services
 
 router = APIRouter(prefix="/api/v1/indexes/{index}")
+
+MAX_JOBS = 100
 
 MAX_BODY_BYTES = 2 * 1024 * 1024
 """100 summaries of 4,000 characters, in any script."""
@@ -51,10 +54,14 @@ async def get_reviews(index: str, request: Request, services: _Services, caller:
 
 
 @router.get("/jobs")
-async def get_jobs(index: str, services: _Services, caller: _Caller) -> Response:
-    """List the index's last 100 jobs, newest first."""
-    jobs = await services.reviews.jobs(caller.account_id, index)
-    return json_response({"jobs": [job.to_wire() for job in jobs]})
+async def get_jobs(index: str, request: Request, services: _Services, caller: _Caller) -> Response:
+    """List the index's last 100 jobs, of reviews and of documents alike, newest first."""
+    jobs: list[Job | DocumentJob] = [*await services.reviews.jobs(caller.account_id, index)]
+    documents: DocumentJobs | None = request.app.state.document_jobs
+    if documents is not None:
+        jobs += await documents.jobs(caller.account_id, index)
+    jobs.sort(key=lambda job: job.created_at, reverse=True)
+    return json_response({"jobs": [job.to_wire() for job in jobs[:MAX_JOBS]]})
 
 
 @router.get("/jobs/{job_id}")

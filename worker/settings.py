@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from cache.config import CacheConfig, DynamoConfig
 from conversation.opening import ConversationConfig
+from conversation.sqlite_storage import MAX_FILE_BYTES
 from search_proxy.accounts.open_accounts import DynamoDBPlace
 from search_proxy.embedding.gemini_config import GeminiEmbeddingConfig
 from search_proxy.embedding.opening import EmbedderKind, EmbeddingConfig
@@ -108,6 +109,8 @@ class Settings(BaseModel):
 
     redis_url: SecretStr | None = None
     """Shares the edge cache and the conversations between machines."""
+    conversations_max_bytes: int = Field(default=MAX_FILE_BYTES, ge=100_000, le=1 << 46)
+    """Bound of the file of conversations; at it turns are answered and not kept."""
     key: SecretStr | None = None
     """What commands such as `aisle tail` show to a server: an account's secret key, or an operator's."""
     otlp_endpoint: str | None = Field(default=None, pattern=r"^https?://")
@@ -176,6 +179,7 @@ class Settings(BaseModel):
         return ConversationConfig(
             sqlite_path=self.data_dir / "conversations.sqlite3",
             redis_url=None if self.redis_url is None else self.redis_url.get_secret_value(),
+            max_file_bytes=self.conversations_max_bytes,
         )
 
     def otlp_header_map(self) -> dict[str, str]:

@@ -73,6 +73,42 @@ async def test_a_damaged_file_costs_the_memory_and_not_the_answer(
         assert (await Talk(shop.client).say("show me tents")).receipt["turn"] == 1
 
 
+async def test_a_full_file_costs_the_memory_and_not_the_answer(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Turns are answered and not kept, reading goes on, and a deleted conversation makes room."""
+    async with open_shop(tmp_path, conversations_max_bytes=150_000) as shop:
+        kept, said = [], await Talk(shop.client).say("show me tents")
+        while said.receipt["turn"] is not None:
+            talk = Talk(shop.client)
+            said = await talk.say("show me tents")
+            kept.append(talk)
+        _not_kept(said, "StorageFull")
+        told = [record for record in caplog.records if record.message == "conversation_not_kept"]
+        assert "full" in vars(told[0])["reason"]
+        assert len((await kept[0].stored())["interactions"]) == 1
+        for talk in kept[:-1]:
+            gone = await shop.client.delete(f"{CONVERSATIONS}/{talk.conversation_id}")
+            assert gone.status_code in (200, 204)
+        assert (await Talk(shop.client).say("show me tents")).receipt["turn"] == 1
+
+
+async def test_a_locked_file_costs_the_memory_and_not_the_answer(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """From the first event on; when the other program is done, the conversation goes on."""
+    async with open_shop(tmp_path) as shop:
+        talk = Talk(shop.client)
+        assert (await talk.say("show me tents")).receipt["turn"] == 1
+        with locked(tmp_path / DATABASE):
+            said = await talk.say("show me boots")
+        _not_kept(said, "StorageLocked")
+        assert "conversation_not_loaded:StorageLocked" in said.receipt["warnings"]
+        told = [record for record in caplog.records if record.message == "conversation_not_loaded"]
+        assert "locked" in vars(told[0])["reason"]
+        assert (await talk.say("show me boots")).receipt["turn"] == 2
+
+
 async def test_a_turn_that_cannot_be_committed_says_so_before_its_end(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -100,7 +136,9 @@ async def test_a_turn_that_cannot_be_committed_says_so_before_its_end(
     assert "conversation_not_kept" in caplog.messages
 
 
-async def test_redis_gone_costs_the_memory_and_not_the_answer(tmp_path: Path) -> None:
+async def test_redis_gone_costs_the_memory_and_not_the_answer(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     """Between two turns; while it is there, two processes would share the conversation."""
     with redis_process() as server:
         async with open_shop(tmp_path, redis_url=server.url) as shop:
@@ -115,6 +153,8 @@ async def test_redis_gone_costs_the_memory_and_not_the_answer(tmp_path: Path) ->
             assert any(
                 warning.startswith("conversation_not_kept:Storage") for warning in said.receipt["warnings"]
             )
+            told = [record for record in caplog.records if record.message == "conversation_not_kept"]
+            assert vars(told[0])["reason"]
 
 
 async def test_a_turn_that_is_stopped_keeps_what_it_had_said(tmp_path: Path) -> None:

@@ -60,6 +60,20 @@ async def test_summaries_are_stored_replaced_listed_and_deleted(tmp_path: Path) 
     assert kinds == ["delete_reviews", "store_reviews", "store_reviews"]
 
 
+async def test_jobs_of_reviews_and_of_documents_are_listed_alike(tmp_path: Path) -> None:
+    """One list, newest first, each job in the same shape."""
+    async with open_shop(tmp_path) as shop:
+        await store(shop, tent_1="Easy to pitch.")
+        document = {"_id": "new-1", "productTitle": "A new tent", "price": 1.0}
+        added = await shop.client.post("/api/v1/indexes/demo/documents", json={"documents": [document]})
+        assert added.status_code == 202, added.text
+        await store(shop, mug_2="Keeps warm.")
+        jobs = (await shop.client.get(JOBS)).json()["jobs"]
+    assert [job["kind"] for job in jobs] == ["store_reviews", "add_documents", "store_reviews"]
+    assert jobs[1]["jobId"] == added.json()["jobId"]
+    assert len({frozenset(job) for job in jobs}) == 1
+
+
 async def test_a_job_of_nothing_but_unknown_documents_has_failed(tmp_path: Path) -> None:
     """The job is there and says why; one that was never made is not found."""
     async with open_shop(tmp_path) as shop:
