@@ -2,7 +2,7 @@
 
 This is the in-process `SearchBinding`. The caller's rights are ANDed as a tree, so nothing that a client or a
 model writes can widen them; what is about to leave is checked once more by the account's view gate
-(docs/decisions/0013-the-view-gate-closes-twice.md).
+(docs/decisions/0015-the-view-gate-closes-twice.md).
 """
 
 from __future__ import annotations

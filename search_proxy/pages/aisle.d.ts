@@ -47,6 +47,8 @@ export interface Receipt {
   timings: Record<string, number>;
   tokens: Record<string, number>;
   warnings: string[];
+  /** Hits that the account's view gate took out, where it took any. */
+  withheld?: number;
   reranking?: { kind: string; outcome: "reranked" | "unchanged" | "late" | "failed" | "skipped"; candidates: number; reason?: string };
   [more: string]: unknown;
 }
