@@ -115,12 +115,12 @@ class SearchResult:
     lanes: tuple[str, ...] = ("text",)
     generation: str | None = None
     withheld: int = 0
+    below_floor: int | None = None
 
     @property
     def is_closed(self) -> bool:
         """Whether the view gate let nothing through: nothing that lasts may be learned from that."""
         return self.withheld > 0 and not self.hits
-    below_floor: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
