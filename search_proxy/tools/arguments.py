@@ -26,10 +26,15 @@ def _as_list(value: Any) -> Any:
     return [value] if isinstance(value, str | bool | int | float) else value
 
 
+def _as_whole(value: Any) -> Any:
+    """Return a whole number as one: some models write every number with a point."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
 def _as_moment(value: Any) -> Any:
     moment = read_time(value) if isinstance(value, str) else None
     if moment is None:
-        raise ValueError(f"must be an ISO 8601 date or time such as 2026-06-30, not {value!r}")
+        raise ValueError("must be an ISO 8601 date or time such as 2026-06-30")
     return moment
 
 
@@ -42,7 +47,7 @@ _Values = Annotated[
 ]
 _Moment = Annotated[datetime, BeforeValidator(_as_moment)]
 _Query = Annotated[str, Field(min_length=1, max_length=MAX_QUERY_CHARACTERS)]
-_Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT)]
+_Limit = Annotated[int, BeforeValidator(_as_whole), Field(ge=1, le=MAX_LIMIT)]
 _Id = Annotated[str, Field(min_length=1, max_length=512)]
 
 
@@ -120,7 +125,7 @@ class WebSearchArguments(_Arguments):
     """What `web_search` takes."""
 
     query: _Query
-    limit: Annotated[int, Field(ge=1, le=10)] = 5
+    limit: Annotated[int, BeforeValidator(_as_whole), Field(ge=1, le=10)] = 5
 
 
 class PageArguments(_Arguments):
@@ -141,18 +146,22 @@ def read_arguments(kind: type[_A], given: Mapping[str, Any]) -> _A:
     try:
         return kind.model_validate(dict(given))
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise ToolFailure(_sentence(kind, first)) from error
+        first, *others = error.errors(include_url=False)
+        unknown = next((one for one in others if one["type"] == "extra_forbidden"), None)
+        # A missing argument is most often one that was given by another name.
+        also = f", and {_sentence(kind, unknown)}" if first["type"] == "missing" and unknown else ""
+        raise ToolFailure(_sentence(kind, first) + also) from error
 
 
 def _sentence(kind: type[_Arguments], problem: Any) -> str:
     name = ".".join(str(part) for part in problem["loc"] if not _is_branch(part))
-    what = problem["msg"].removeprefix("Value error, ").rstrip(".")
+    what = problem["msg"].removeprefix("Value error, ").partition(" after validation")[0].rstrip(".")
     if problem["type"] == "missing":
         return f"argument {name!r} is missing"
     if problem["type"] == "extra_forbidden":
         known = ", ".join(repr(field) for field in _fields_at(kind, problem["loc"]))
-        return f"there is no argument {name!r}; there is {known}"
+        fields = "; a field of the documents goes into 'filter.fields'" if name.startswith("filter.") else ""
+        return f"there is no argument {name!r}; there is {known}{fields}"
     return f"argument {name!r}: {what[0].lower()}{what[1:]}, not {_short(problem['input'])}"
 
 

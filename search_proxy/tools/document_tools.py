@@ -90,12 +90,12 @@ def _order(profile: CorpusProfile, order_by: str | None) -> tuple[SortField, ...
         name, direction = direction, "desc"
     if direction not in ("asc", "desc"):
         raise ToolFailure(
-            f"order_by takes a field and 'asc' or 'desc', such as 'created_time desc', not {order_by!r}"
+            f"the order is a field and 'asc' or 'desc', such as 'created_time desc', not {order_by!r}"
         )
     field = {"created_time": profile.roles.created, "price": profile.roles.price}.get(name, name)
     if field is None or field not in profile.fields:
         known = ", ".join(repr(one) for one in list(profile.fields)[:20])
-        raise ToolFailure(f"order_by names {name!r}, which no document here has; there is {known}")
+        raise ToolFailure(f"the order names {name!r}, which no document here has; there is {known}")
     return (SortField(name=field, order="asc" if direction == "asc" else "desc"),)
 
 

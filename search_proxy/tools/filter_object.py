@@ -130,9 +130,9 @@ def _created(profile: CorpusProfile, after: datetime | None, before: datetime | 
         return RangeFilter(name, lower, upper)
     if not profile.created_is_whole:
         raise ToolFailure(
-            f"created_after and created_before cannot be used here: field {name!r} has {MOST_VALUES:,} "
-            "different dates or more, written as text. Leave them out, and take filter_documents with "
-            "order_by 'created_time desc' instead"
+            f"a filter by created_after or created_before is not possible here: field {name!r} has "
+            f"{MOST_VALUES:,} different dates or more, written as text. Leave them out, and take "
+            "filter_documents with order_by 'created_time desc' instead"
         )
     inside = [
         text

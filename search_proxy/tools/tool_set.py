@@ -100,7 +100,8 @@ def _keyword_example(profile: CorpusProfile) -> str:
 
 
 def _semantic_example(profile: CorpusProfile) -> str:
-    return f'{{semantic_search}}("something like {_title_words(profile)}")'
+    words = [word for word in _title_words(profile).split() if word.isalpha()]
+    return f'{{semantic_search}}("something like {" ".join(words) or "this"}")'
 
 
 def _filter_example(profile: CorpusProfile) -> str:

@@ -251,3 +251,22 @@ async def test_more_dates_as_text_than_can_be_counted_are_refused_with_the_reaso
         offered = await tools.toolbox.offered(tools.caller, "mail")
         described = offered[0].schema["properties"]["filter"]["properties"]["created_after"]["description"]
         assert "too many different dates" in described
+
+
+async def test_an_argument_by_another_name_is_named_with_those_that_there_are(tmp_path: Path) -> None:
+    """What a model most often gets wrong: the query's name, and a field beside the filter's own parts."""
+    async with open_tools(tmp_path) as tools:
+        other_name = await tools.sentence("mail", "keyword_search", q="forecast")
+        assert other_name == (
+            "Argument 'query' is missing, and there is no argument 'q'; "
+            "there is 'query', 'filter', 'filter_text', 'limit'."
+        )
+        beside = await tools.sentence("mail", "filter_documents", filter={"channel": ["finance"]})
+        assert beside.endswith("'fields'; a field of the documents goes into 'filter.fields'.")
+
+
+async def test_a_whole_number_with_a_point_is_a_whole_number(tmp_path: Path) -> None:
+    """Some models write every number so; a fraction is still refused."""
+    async with open_tools(tmp_path) as tools:
+        assert len((await tools.call("mail", "filter_documents", limit=3.0))["hits"]) == 3
+        assert "'limit'" in await tools.sentence("mail", "filter_documents", limit=2.5)
