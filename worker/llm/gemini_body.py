@@ -70,7 +70,7 @@ class AnswerBody:
             for payload in self._events.flush():
                 self._read(_load(payload))
         elif self._document.strip():
-            document = _load(bytes(self._document))
+            document = _load(bytes(self._document).removeprefix(b"\xef\xbb\xbf"))
             for chunk in document if isinstance(document, list) else [document]:
                 self._read(chunk)
 

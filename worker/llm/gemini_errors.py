@@ -7,7 +7,9 @@ requests have no place in a log line.
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterator, Mapping
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 from worker.llm.language_model import ModelError
@@ -51,7 +53,7 @@ def error_from_response(status: int, body: Any, retry_after: str | None = None) 
         f"the model's server answered {status}: {message}",
         status=status,
         retryable=retryable,
-        retry_after_seconds=_seconds(retry_after) if advised is None else advised,
+        retry_after_seconds=_wait_of(retry_after) if advised is None else advised,
     )
 
 
@@ -80,6 +82,17 @@ def _is_daily_quota(details: list[Mapping[str, Any]]) -> bool:
 def _retry_delay(details: list[Mapping[str, Any]]) -> float | None:
     delays = (_seconds(each.get("retryDelay")) for each in details if "retryDelay" in each)
     return next((delay for delay in delays if delay is not None), None)
+
+
+def _wait_of(header: str | None) -> float | None:
+    """Return what a `Retry-After` asks for, seconds or a date; None where it is neither."""
+    seconds = _seconds(header)
+    if seconds is not None or header is None:
+        return seconds
+    try:
+        return max(0.0, parsedate_to_datetime(header).timestamp() - time.time())
+    except (ValueError, OverflowError):
+        return None
 
 
 def _seconds(text: Any) -> float | None:

@@ -124,8 +124,10 @@ class HttpConnection(asyncio.Protocol):
         try:
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as error:
-            self._fail(CallFailed(f"the answer is not HTTP: {error}"))
-            return
+            self._keeps_alive = False
+            if not self._is_whole:
+                self._fail(CallFailed(f"the answer is not HTTP: {error}"))
+                return
         self._deliver()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -142,7 +144,9 @@ class HttpConnection(asyncio.Protocol):
             self._fail(CallFailed("the connection was closed"))
 
     def on_message_begin(self) -> None:
-        """Begin an answer, which may be an interim one."""
+        """Begin an answer, which may be an interim one; behind a whole one there should be none."""
+        if self._is_whole:
+            raise httptools.HttpParserError("more was answered than was asked for")
         self.headers = {}
 
     def on_header(self, name: bytes, value: bytes) -> None:

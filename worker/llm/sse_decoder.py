@@ -1,8 +1,8 @@
 """Cuts a byte stream into the data of its server-sent events.
 
 Comments, `event:`, `id:` and `retry:` lines that a gateway adds are dropped, and so is `[DONE]`; a
-missing blank after `data:` is fine. Characters cut by the network stay whole, since only line ends
-matter here. Source: WHATWG HTML, event stream interpretation.
+missing blank after `data:` is fine, and so is a byte order mark. Characters cut by the network stay whole,
+since only line ends matter here. Source: WHATWG HTML, event stream interpretation.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ class SseDecoder:
         self._data: list[bytes] = []
         self._held_bytes = 0
         self._after_cr = False
+        self._is_first = True
 
     def feed(self, received: bytes) -> list[bytes]:
         """Return the data of each event completed by these bytes.
@@ -58,6 +59,9 @@ class SseDecoder:
         return complete
 
     def _take(self, line: bytes, complete: list[bytes]) -> None:
+        if self._is_first:
+            self._is_first = False
+            line = line.removeprefix(b"\xef\xbb\xbf")
         if line.startswith(b"data:"):
             self._data.append(line[6:] if line[5:6] == b" " else line[5:])
         elif not line and self._data:

@@ -51,6 +51,14 @@ class Send:
 
 
 @dataclass(frozen=True, slots=True)
+class Raw:
+    """Bytes as they are, head included, for what is no chunked answer; `is_whole` where they end one."""
+
+    data: bytes
+    is_whole: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Wait:
     """Stand at a gate until the test opens it."""
 
@@ -84,5 +92,5 @@ class Drop:
     """Reset the connection."""
 
 
-Step = Head | Send | Wait | Stall | Pause | End | HangUp | Drop
+Step = Head | Send | Raw | Wait | Stall | Pause | End | HangUp | Drop
 Script = Sequence[Step]

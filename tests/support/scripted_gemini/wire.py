@@ -22,6 +22,7 @@ from tests.support.scripted_gemini.steps import (
     HangUp,
     Head,
     Pause,
+    Raw,
     Script,
     Send,
     Stall,
@@ -190,6 +191,10 @@ class _Connection(asyncio.Protocol):
             self._write_head(step)
         elif isinstance(step, Send):
             self._transport.write(b"%x\r\n%b\r\n" % (len(step.data), step.data))
+            await asyncio.sleep(0)
+        elif isinstance(step, Raw):
+            self._transport.write(step.data)
+            call.ended = step.is_whole
             await asyncio.sleep(0)
         elif isinstance(step, Wait):
             await step.gate.pass_through()

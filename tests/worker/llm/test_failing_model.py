@@ -92,13 +92,18 @@ DEAD: dict[str, tuple[Script, str]] = {
 
 
 async def ask(
-    folder: Path, script: Script, caplog: pytest.LogCaptureFixture, **deadlines: float
+    folder: Path,
+    script: Script,
+    caplog: pytest.LogCaptureFixture,
+    *,
+    then: Script | None = None,
+    **deadlines: float,
 ) -> tuple[list[Frame], dict[str, Any]]:
-    """Return every event of a search whose model plays `script`, and the log line's facts.
+    """Return every event of a search whose model plays `script`, `then` another, and the log line's facts.
 
     Also asserts what holds for each scenario: hits, a category, a summary, the end, and nothing left.
     """
-    async with ScriptedGemini(script) as gemini:
+    async with ScriptedGemini(script, *([] if then is None else [then])) as gemini:
         settings: dict[str, Any] = {"gemini_base_url": gemini.base_url, "gemini_api_key": "test-key"}
         settings |= deadlines
         with caplog.at_level(logging.INFO):
@@ -147,7 +152,7 @@ async def test_a_cut_answer_keeps_the_models_categories(
 ) -> None:
     """Two expansions are a plan; the receipt says that something was missing."""
     deadlines = {"model_gap_seconds": 0.2} if "stall" in scenario else {}
-    events, logged = await ask(tmp_path, CUT[scenario], caplog, **deadlines)
+    events, logged = await ask(tmp_path, CUT[scenario], caplog, then=None, **deadlines)
     assert {item["category"] for item in categories(events)} == {"Red Tents", "Warm Boots"}
     assert (receipt(events)["source"], logged["source"]) == ("llm", "llm")
     assert receipt(events)["warnings"]
@@ -160,7 +165,7 @@ async def test_a_dead_model_leaves_the_catalogs_categories(
     """The rules take over in the same stream, and receipt and log say why."""
     script, reason = DEAD[scenario]
     deadlines = {"model_first_chunk_seconds": 0.2} if scenario == "stall" else {}
-    events, logged = await ask(tmp_path, script, caplog, **deadlines)
+    events, logged = await ask(tmp_path, script, caplog, then=None, **deadlines)
     labels = [item["category"].casefold() for item in categories(events)]
     assert len(labels) == len(set(labels)) >= 2
     assert (receipt(events)["source"], logged["source"]) == ("catalog", "catalog")
