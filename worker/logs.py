@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Any
 
 import orjson
@@ -19,6 +20,9 @@ _STANDARD = frozenset(logging.makeLogRecord({}).__dict__) | {
     "color_message",
 }
 
+_FIRST_FACT = len(logging.makeLogRecord({}).__dict__)
+"""What a record has before anything is added to it comes first."""
+
 
 class JsonFormatter(logging.Formatter):
     """Writes a record as one line of JSON; what JSON cannot hold is written as text."""
@@ -31,7 +35,8 @@ class JsonFormatter(logging.Formatter):
             "event": record.getMessage(),
             "logger": record.name,
         }
-        line |= {name: value for name, value in record.__dict__.items() if name not in _STANDARD}
+        facts = islice(record.__dict__.items(), _FIRST_FACT, None)
+        line |= {name: value for name, value in facts if name not in _STANDARD}
         if record.exc_info:
             line["exception"] = self.formatException(record.exc_info)
         return scrubbed(orjson.dumps(line, default=str, option=orjson.OPT_NON_STR_KEYS).decode())
@@ -41,6 +46,8 @@ def configure_logs(level: int = logging.INFO, *, in_background: bool = False) ->
     """Send every log line of the process to standard error as JSON; a server writes them in a thread."""
     stream: logging.Handler = LineWriter(2) if in_background else logging.StreamHandler(sys.stderr)
     stream.setFormatter(JsonFormatter())
+    # Facts about threads and processes that no line shows.
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     root = logging.getLogger()
     root.handlers[:] = [stream]
     root.setLevel(level)

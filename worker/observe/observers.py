@@ -62,7 +62,14 @@ class Observers:
 
 def write_log_line(completion: Completion) -> None:
     """Log the completion as one line: the first listener of every process."""
-    _lines.info(completion.event, extra=completion.log_fields())
+    if _lines.isEnabledFor(logging.INFO):
+        # Made here: looking for the calling line, which is always this one, would cost as much again.
+        fields = completion.log_fields()
+        _lines.handle(
+            _lines.makeRecord(
+                _lines.name, logging.INFO, __file__, 0, completion.event, (), None, extra=fields
+            )
+        )
 
 
 _lines = logging.getLogger("worker.observe")
