@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import binascii
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from io import BytesIO
@@ -28,6 +29,8 @@ MAX_IMAGES = 5
 CANNOT_SEE_MESSAGE = "I cannot look at pictures here; tell me in words what you are looking for."
 """The answer to pictures where no model is there to see them."""
 
+_DECLARED = re.compile(r"data:(?P<type>[^;,]*)", re.I)
+_SAYS_NOTHING = frozenset({"", "application/octet-stream"})
 _MIME_TYPE: Final = "image/jpeg"
 _QUALITY = 85
 _DECODERS = 2
@@ -70,8 +73,10 @@ class ImageReader:
         sources = [(f"images[{place}]", text) for place, text in enumerate(images)]
         sources += [(f"imageUrls[{place}]", text) for place, text in enumerate(image_urls)]
         if len(sources) > self._limits.max_images:
+            first_too_many, _ = sources[self._limits.max_images]
             raise InvalidRequest(
-                f"the request has {len(sources)} images; at most {self._limits.max_images} are allowed"
+                f"{first_too_many} is one too many: the request has {len(sources)} images;"
+                f" at most {self._limits.max_images} are allowed"
             )
         checked: list[tuple[str, bytes]] = []
         total_bytes = total_pixels = 0
@@ -84,6 +89,7 @@ class ImageReader:
                     f" at most {self._limits.max_total_bytes} are allowed together"
                 )
             total_pixels += check_header(name, data, self._limits)
+            check_declared(name, text, data)
             if total_pixels > self._limits.max_total_pixels:
                 raise PayloadTooLarge(
                     f"with {name} the images have {total_pixels} pixels;"
@@ -143,6 +149,23 @@ def check_header(name: str, data: bytes, limits: ImageLimits) -> int:
             f" at most {limits.max_pixels} are allowed"
         )
     return header.pixels
+
+
+def check_declared(name: str, text: str, data: bytes) -> None:
+    """Refuse a data URL that says it is something else than it is; its bytes alone decide how it is read.
+
+    Raises:
+        InvalidRequest: It names another type than that of its first bytes.
+    """
+    header = read_header(data)
+    match = _DECLARED.match(text[:200])
+    if header is None or match is None or match["type"].casefold() in _SAYS_NOTHING:
+        return
+    declared = match["type"].casefold().replace("image/jpg", "image/jpeg")
+    if declared != f"image/{header.format.casefold()}":
+        raise InvalidRequest(
+            f"{name} says that it is {declared!r}, but its first bytes are of a {header.format}"
+        )
 
 
 def prepare_image(name: str, data: bytes, limits: ImageLimits) -> InlineImage:

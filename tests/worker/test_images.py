@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import re
 import struct
 import zlib
 from collections.abc import AsyncIterator, Callable
@@ -96,15 +97,27 @@ async def test_transparency_becomes_white() -> None:
         ("without padding", lambda data: encoded(data).rstrip("=")),
         ("URL-safe", lambda data: base64.urlsafe_b64encode(data).decode()),
         ("data URL", lambda data: f"data:image/png;base64,{encoded(data)}"),
-        ("data URL of another type", lambda data: f"DATA:text/html;charset=x;base64,{encoded(data)}"),
+        ("data URL without a type", lambda data: f"DATA:;base64,{encoded(data)}"),
+        ("data URL with parameters", lambda data: f"DATA:Image/PNG;charset=x;base64,{encoded(data)}"),
+        ("data URL of bytes", lambda data: f"data:application/octet-stream;base64,{encoded(data)}"),
     ],
 )
 async def test_base64_is_read_in_every_form(form: str, make: Callable[[bytes], str]) -> None:
-    """The type is read from the bytes, never from what the URL says."""
+    """The type is read from the bytes."""
     data = picture(size=(37, 41))
     assert len(await ImageReader().read([make(data)])) == 1, form
     if form.startswith("data URL"):
         assert len(await ImageReader().read(image_urls=[make(data)])) == 1
+
+
+@pytest.mark.parametrize("declared", ["text/html", "image/jpeg", "image/svg+xml", "image/webp"])
+async def test_a_data_url_that_says_it_is_something_else_is_refused(declared: str) -> None:
+    """By name, with both types."""
+    url = f"data:{declared};base64,{encoded(picture())}"
+    with pytest.raises(InvalidRequest, match=rf"^imageUrls\[0\] says .*{re.escape(declared)}.* a PNG$"):
+        await ImageReader().read(image_urls=[url])
+    jpeg = f"data:image/jpg;base64,{encoded(picture('JPEG'))}"
+    assert len(await ImageReader().read(image_urls=[jpeg])) == 1
 
 
 async def test_images_keep_their_order() -> None:
@@ -149,7 +162,7 @@ async def test_only_the_first_frame_of_an_animation_is_seen() -> None:
 async def test_six_images_are_one_too_many() -> None:
     """The message has both numbers. Source: flow document, converse."""
     one = encoded(picture())
-    with pytest.raises(InvalidRequest, match="has 6 images; at most 5 are allowed"):
+    with pytest.raises(InvalidRequest, match=r"^imageUrls\[2\] .* has 6 images; at most 5 are"):
         await ImageReader().read([one] * 3, [f"data:;base64,{one}"] * 3)
 
 
