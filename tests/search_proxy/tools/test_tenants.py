@@ -1,7 +1,7 @@
 """Nothing of another tenant in any byte: answers, errors, descriptions, schemas.
 
-Two tenants share one index, and each has a key with a forced filter. Every value of a tenant's documents,
-ids and field names too, holds a mark of its own.
+Two tenants share one index, kept apart by a key's forced filter, or by the customer groups that documents are
+for. Every value of a tenant's documents, ids and field names too, holds a mark of its own.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.search_proxy.tools.corpora import Tools, open_tools, tenant
+from search_proxy.caller import Caller
+from tests.search_proxy.tools.corpora import ACCOUNT, Tools, open_tools, tenant
 
 pytestmark = pytest.mark.anyio
 
@@ -22,7 +23,15 @@ MINE, THEIRS = "quark", "zyxxo"
 TOOLS = ("keyword_search", "semantic_search", "filter_documents", "fused_search", "search")
 
 
-def shared() -> list[dict[str, Any]]:
+def shopper(name: str) -> Caller:
+    """Return a caller of the shared account whom a group shows one tenant's documents, and no filter."""
+    return Caller(account_id=ACCOUNT, key_kind="publishable", key_id="pk_all", groups=frozenset({name}))
+
+
+RIGHTS = {"forced filter": tenant, "customer groups": shopper}
+
+
+def shared(*, for_groups: bool = False) -> list[dict[str, Any]]:
     """Return thirty documents of two tenants; the other's are marked in every value and field name."""
     documents = []
     for number in range(30):
@@ -39,6 +48,7 @@ def shared() -> list[dict[str, Any]]:
                 "createdTime": f"20{10 + number % 3 + (10 if mark == MINE else 0)}-05-01",
                 "price": (number + 1) * (1.0 if mark == MINE else 977.0),
                 f"{mark}field": f"{mark}value{number % 3}",
+                **({"visibleTo": [mark]} if for_groups else {}),
             }
         )
     return documents
@@ -49,9 +59,11 @@ def leaks(text: str) -> bool:
     return THEIRS in text.casefold() or "977" in text or "2010-05" in text or "2012-05" in text
 
 
-async def everything(tools: Tools, arguments: list[tuple[str, dict[str, Any]]]) -> str:
+async def everything(
+    tools: Tools, arguments: list[tuple[str, dict[str, Any]]], rights: str = "forced filter"
+) -> str:
     """Return every byte that the caller gets for some calls, and for the descriptions."""
-    caller = tenant(MINE)
+    caller = RIGHTS[rights](MINE)
     seen = []
     for tool in await tools.toolbox.offered(caller, "mail"):
         seen += [tool.description, orjson.dumps(dict(tool.schema)).decode()]
@@ -61,39 +73,48 @@ async def everything(tools: Tools, arguments: list[tuple[str, dict[str, Any]]]) 
     return "\n".join(seen)
 
 
-async def test_descriptions_and_schemas_show_the_caller_s_documents_alone(tmp_path: Path) -> None:
+@pytest.mark.parametrize("rights", RIGHTS)
+async def test_descriptions_and_schemas_show_the_caller_s_documents_alone(
+    rights: str, tmp_path: Path
+) -> None:
     """Sizes, values, dates, prices and field names are counted with the caller's rights."""
-    async with open_tools(tmp_path, documents=shared()) as tools:
-        text = await everything(tools, [])
+    documents = shared(for_groups=rights == "customer groups")
+    async with open_tools(tmp_path, documents=documents) as tools:
+        await tools.toolbox.offered(RIGHTS[rights](THEIRS), "mail")
+        text = await everything(tools, [], rights)
         assert "15 documents" in text
         assert "quarkbrand1" in text
         assert "quarkfield" in text
         assert not leaks(text)
 
 
-async def test_an_id_of_another_tenant_is_no_document(tmp_path: Path) -> None:
+@pytest.mark.parametrize("rights", RIGHTS)
+async def test_an_id_of_another_tenant_is_no_document(rights: str, tmp_path: Path) -> None:
     """As one that does not exist; only what the caller wrote is repeated."""
-    async with open_tools(tmp_path, documents=shared()) as tools:
+    documents = shared(for_groups=rights == "customer groups")
+    async with open_tools(tmp_path, documents=documents) as tools:
         for tool, arguments in (
             ("get_document", {"document_id": f"{THEIRS}-2"}),
             ("read", {"document_ids": [f"{THEIRS}-2"]}),
         ):
-            answer = await tools.toolbox.call(tenant(MINE), "mail", tool, arguments)
+            answer = await tools.toolbox.call(RIGHTS[rights](MINE), "mail", tool, arguments)
             unknown = {
                 name: value.replace(THEIRS, "nobody") if isinstance(value, str) else ["nobody-2"]
                 for name, value in arguments.items()
             }
-            other = await tools.toolbox.call(tenant(MINE), "mail", tool, unknown)
+            other = await tools.toolbox.call(RIGHTS[rights](MINE), "mail", tool, unknown)
             assert answer.text.replace(THEIRS, "nobody") == other.text
 
 
-async def test_a_field_that_only_another_tenant_has_is_unknown(tmp_path: Path) -> None:
+@pytest.mark.parametrize("rights", RIGHTS)
+async def test_a_field_that_only_another_tenant_has_is_unknown(rights: str, tmp_path: Path) -> None:
     """Whether a hidden field exists cannot be told from the answer."""
-    async with open_tools(tmp_path, documents=shared()) as tools:
+    documents = shared(for_groups=rights == "customer groups")
+    async with open_tools(tmp_path, documents=documents) as tools:
         for form in ("{}:(a)", "{} CONTAINS (a)", "{}:[1 TO 2]", "NOT {}:(a)"):
             answers = [
                 await tools.toolbox.call(
-                    tenant(MINE), "mail", "filter_documents", {"filter_text": form.format(name)}
+                    RIGHTS[rights](MINE), "mail", "filter_documents", {"filter_text": form.format(name)}
                 )
                 for name in (f"{THEIRS}field", "nobodyfield")
             ]
@@ -129,9 +150,11 @@ _QUERIES = st.one_of(
 )
 
 
-async def test_no_call_shows_a_byte_of_another_tenant(tmp_path: Path) -> None:
+@pytest.mark.parametrize("rights", RIGHTS)
+async def test_no_call_shows_a_byte_of_another_tenant(rights: str, tmp_path: Path) -> None:
     """Whatever is asked, in whatever shape; the tenant's own documents are found all along."""
-    async with open_tools(tmp_path, documents=shared()) as tools:
+    documents = shared(for_groups=rights == "customer groups")
+    async with open_tools(tmp_path, documents=documents) as tools:
         asked: list[tuple[str, dict[str, Any]]] = []
 
         @settings(max_examples=120, deadline=None, database=None, suppress_health_check=list(HealthCheck))
@@ -151,6 +174,6 @@ async def test_no_call_shows_a_byte_of_another_tenant(tmp_path: Path) -> None:
             asked.append((tool, arguments))
 
         collect()
-        text = await everything(tools, asked)
+        text = await everything(tools, asked, rights)
         assert not leaks(text)
         assert f"{MINE}-1" in text
