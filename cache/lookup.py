@@ -91,8 +91,8 @@ class TieredLookup:
         )
 
     async def find_at_edge(self, key: QueryKey, expect: Mapping[str, str]) -> CacheEntry | None:
-        """Return what the edge cache has, fresh or stale."""
-        return await self._from_edge(key, expect, [])
+        """Return what the edge cache has, fresh or stale; no lookup of its own, so it is not counted."""
+        return await self._from_edge(key, expect, None)
 
     async def put_at_edge(self, key: QueryKey, blob: bytes, times: EdgeTimes | None = None) -> Outcome | None:
         """Store an entry in the edge cache; return what went wrong, if anything did."""
@@ -113,7 +113,7 @@ class TieredLookup:
         return (await tiers.edge_calls.write(remove, deadline_seconds=EDGE_WRITE_SECONDS)).failure
 
     async def _from_edge(
-        self, key: QueryKey, expect: Mapping[str, str], steps: list[TierStep]
+        self, key: QueryKey, expect: Mapping[str, str], steps: list[TierStep] | None
     ) -> CacheEntry | None:
         started = time.perf_counter()
         tiers = self._tiers
@@ -132,7 +132,8 @@ class TieredLookup:
             logger.warning("cache_entry_damaged", extra={"tier": "edge", "key": key.text, "error": detail})
             await self.remove_from_edge(key)
             detail = ""
-        self._note(steps, "edge", outcome, started, detail)
+        if steps is not None:
+            self._note(steps, "edge", outcome, started, detail)
         return entry
 
     def _may_be_in_table(self, key: QueryKey, steps: list[TierStep]) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -140,3 +142,24 @@ def test_a_log_line_says_which_question_was_looked_for() -> None:
     assert narrow.key is not None
     assert narrow.as_log() == {"variant": narrow.key.variant, "differs": ["filter", "categories"]}
     assert narrow.key.text == f"acme#shoes#red running shoes#{narrow.key.variant}"
+
+
+def test_the_guide_explains_every_word_that_can_set_a_question_apart() -> None:
+    """An operator finds the word of the log line in its table. Source: docs/caching.md."""
+    caller = replace(OWNER, forced_filter=parse_filter("color:(red)"))
+    settings = {"attributesToRetrieve": ["color"], "filter": "color:(red)"}
+    request = _request(
+        caller,
+        description=replace(INDEX, says_who_may_see=True),
+        maxCategories=2,
+        clickableSummary=False,
+        categoryResultLimit=1,
+        searchSettings=settings,
+    )
+    narrowed = replace(request.category, collapse=False, lane="text")
+    grouped = replace(request, caller=replace(SHOPPER, groups=frozenset({"trade"})), category=narrowed)
+    words = {word for one in (request, grouped) for word in plan_cache(one, "model-a").differs}
+    assert len(words) == 10
+    guide = (Path(__file__).resolve().parents[2] / "docs" / "caching.md").read_text()
+    for word in words:
+        assert re.search(rf"^\|[^|]*`{word}`", guide, re.MULTILINE), word
