@@ -10,6 +10,7 @@ from conversation.opening import open_conversations
 from search_proxy.accounts.open_accounts import open_account_office
 from search_proxy.backends.embedded import open_embedded
 from search_proxy.embedding.opening import open_embedder
+from search_proxy.engine.fusion import Fusion
 from search_proxy.proxy import SearchProxy
 from search_proxy.viewing.gates import open_view_gates
 from worker.background import open_background
@@ -45,7 +46,9 @@ async def open_services(settings: Settings, place: WorkerPlace = ALONE) -> Async
             open_account_office(settings.data_dir, dynamodb=settings.accounts_place(), demo=settings.demo)
         )
         embedder = stack.enter_context(open_embedder(settings.embedding_config()))
-        backend = await stack.enter_async_context(open_embedded(settings.data_dir, embedder.embedder))
+        backend = await stack.enter_async_context(
+            open_embedded(settings.data_dir, embedder.embedder, Fusion(method=settings.fusion))
+        )
         cache = await stack.enter_async_context(open_cache(settings.cache_config()))
         gates = await stack.enter_async_context(open_view_gates(settings.view_gate_host_list()))
         search = TracedSearch(CachedDocuments(SearchProxy(backend, office.directory, gates), cache.edge))

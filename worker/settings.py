@@ -15,6 +15,7 @@ from conversation.sqlite_storage import MAX_FILE_BYTES
 from search_proxy.accounts.open_accounts import DynamoDBPlace
 from search_proxy.embedding.gemini_config import GeminiEmbeddingConfig
 from search_proxy.embedding.opening import EmbedderKind, EmbeddingConfig
+from search_proxy.engine.fusion import FusionMethod
 from search_proxy.web.providers import GOOGLE_URL, TAVILY_URL, WebSearchKeys
 from worker.llm.deadlines import Deadlines
 from worker.settings_file import SettingsFileUnreadable, read_settings_file
@@ -104,6 +105,8 @@ class Settings(BaseModel):
     """What gives search its vectors; `auto` is the local model where it is set up, and otherwise none."""
     embedding_threads: int = Field(default=1, ge=1, le=64)
     """Threads that embed products behind searches; each takes a core while there is something to do."""
+    fusion: FusionMethod = "weighted_rrf"
+    """How search joins what words and what meaning say (docs/engine.md)."""
     models_dir: Path | None = None
     """Where the local embedding model is; without it, `models` under the data folder."""
 
