@@ -140,6 +140,9 @@ class Converse:
             self.answer.warnings.append(f"product_context_failed:{type(error).__name__}")
             return ProductContext()
         self.answer.warnings += [f"unknown_document:{name}" for name in context.unknown_ids]
+        description = request.agentic.description
+        unknown = (name for name in request.context_fields or () if description.field(name) is None)
+        self.answer.warnings += [f"unknown_context_field:{name}" for name in unknown]
         return context
 
     async def _vocabulary(self) -> Vocabulary:

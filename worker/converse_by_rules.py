@@ -67,6 +67,8 @@ async def answered(turn: ConverseTurn, decision: ThreadDecision, hits: Sequence[
     question = decision.question
     if question is None:
         return decision.message
+    if question.asked == "rating":
+        return " ".join([answer_question(question, hits, hits, turn.vocabulary), await _reviews(turn, hits)])
     variants: Sequence[Hit] = hits
     if needs_variants(question):
         roles = turn.vocabulary.roles
@@ -79,6 +81,13 @@ async def answered(turn: ConverseTurn, decision: ThreadDecision, hits: Sequence[
         )
         variants = await turn.stream.look_up(family, tuple(dict.fromkeys(names)), MAX_VARIANTS) or hits
     return answer_question(question, hits, variants, turn.vocabulary)
+
+
+async def _reviews(turn: ConverseTurn, hits: Sequence[Hit]) -> str:
+    """Return what the stored reviews say of products."""
+    asked, ids = turn.request.agentic, [str(hit["_id"]) for hit in hits]
+    summaries = await turn.services.reviews.summaries(asked.caller.account_id, asked.index, ids)
+    return " ".join(f"Shoppers say: “{summaries[name]}”" for name in ids if name in summaries)
 
 
 async def _search(turn: ConverseTurn, search: ThreadSearch) -> ThreadState:

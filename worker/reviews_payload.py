@@ -25,7 +25,9 @@ class ReviewDocument(_Strict):
     """`{"_id": "tent-1", "summary": "Easy to pitch; two people find it narrow."}`."""
 
     id: _DocumentId = Field(validation_alias="_id")
-    summary: Annotated[str, StringConstraints(min_length=1, max_length=MAX_SUMMARY_CHARACTERS)]
+    summary: Annotated[
+        str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_SUMMARY_CHARACTERS)
+    ]
 
 
 class StoreReviews(_Strict):

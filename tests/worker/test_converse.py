@@ -124,12 +124,17 @@ async def test_a_page_may_say_which_product_the_question_is_about(tmp_path: Path
     """`documentIds` are what "cheaper" and "similar" are relative to; unknown ids are named in a warning."""
     async with open_shop(tmp_path) as shop:
         said = await Talk(shop.client).say(
-            "do you have something similar but cheaper?", documentIds=["tent-9", "no-such-tent"]
+            "do you have something similar but cheaper?",
+            documentIds=["tent-9", "no-such-tent"],
+            contextFields=["price", "no-such-field"],
         )
     assert said.hits
     assert max(said.prices) < 19.0
     assert {identifier.rpartition("-")[0] for identifier in said.ids} == {"tent"}
-    assert said.receipt["warnings"] == ["unknown_document:no-such-tent"]
+    assert said.receipt["warnings"] == [
+        "unknown_document:no-such-tent",
+        "unknown_context_field:no-such-field",
+    ]
 
 
 async def test_pictures_are_honestly_not_seen_without_a_model(tmp_path: Path) -> None:

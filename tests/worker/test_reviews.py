@@ -96,6 +96,15 @@ async def test_what_reviews_say_is_in_the_question_about_the_product(tmp_path: P
     assert "Loved by all" not in text
 
 
+async def test_without_a_model_reviews_are_quoted_to_whoever_asks(tmp_path: Path) -> None:
+    """As they were stored: markup is text like any other."""
+    async with open_shop(tmp_path) as shop:
+        await store(shop, tent_1="Easy to pitch. <b>Narrow</b> for two.")
+        said = await Talk(shop.client).say("what do people say about it?", documentIds=["tent-1"])
+    assert said.ids == ["tent-1"]
+    assert said.text.endswith("Shoppers say: “Easy to pitch. <b>Narrow</b> for two.”")
+
+
 async def test_a_job_that_a_process_left_undone_is_done_by_the_next(tmp_path: Path) -> None:
     """Accepting writes the job first, so a process may die before it is done."""
     async with open_shop(tmp_path) as shop:
@@ -160,6 +169,7 @@ async def test_what_is_wrong_is_refused_before_there_is_a_job(tmp_path: Path) ->
         ({"documents": []}, "documents"),
         ({"documents": [good] * 101}, "documents"),
         ({"documents": [good, good]}, "document 'tent-1' is given more than once"),
+        ({"documents": [{"_id": "tent-1", "summary": " \n "}]}, "documents.0.summary"),
         ({"documents": [{"_id": "tent-1"}]}, "documents.0.summary is required"),
         ({"documents": [good | {"stars": 5}]}, "stars"),
         ({"documents": [{"_id": "tent-1", "summary": "x" * 4001}]}, "documents.0.summary"),
