@@ -107,7 +107,8 @@ class ConverseStream:
             try:
                 async with asyncio.timeout(self._services.settings.search_timeout_seconds):
                     result = await self._services.search.handle_search(agentic.caller, bound)
-                found = replace(found, hits=_ordered(result.hits, ids), total_hits=result.total_hits)
+                hits = _ordered(result.hits, ids)
+                found = replace(found, hits=hits, total_hits=result.total_hits, withheld=result.withheld)
             except (SearchError, TimeoutError) as error:
                 found = replace(found, error=search_failure(error))
         found = replace(found, milliseconds=round((time.perf_counter() - began) * 1000, 2))

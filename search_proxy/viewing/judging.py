@@ -98,6 +98,7 @@ def _closed(view: View, request: SearchRequest, result: SearchResult, error: Vie
         limit=request.limit,
         offset=request.offset,
         universe_size=None,
+        below_floor=None,
         withheld=len(result.hits),
     )
 

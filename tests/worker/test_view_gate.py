@@ -46,6 +46,7 @@ async def _everything(shop: GroupedShop, key: str, products: Sequence[MarkedProd
     }
     answers: list[Any] = [
         await shop.post(key, "search", q="lamp", limit=50, facets=facets, attributesToRetrieve=["*"]),
+        await shop.post(key, "search", q="lamb", filter="price:[1 TO *]", explainHits=True),
         await shop.post(key, "search", limit=50, facets=facets, sortBy={"fields": [{"fieldName": "price"}]}),
         await shop.post(key, "search", q="lamp", filter="nosuchfield:1"),
         await shop.post(key, "search", q="lamp", facets={"fields": {"visibleTo": {"type": "array"}}}),
