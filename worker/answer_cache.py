@@ -167,6 +167,7 @@ def _tags(request: AgenticRequest, default_model: str) -> dict[str, str]:
             config.filter_facets.model_dump(mode="json"),
             config.max_categories,
             config.models.model_dump(mode="json"),
+            request.settings.view_gate.model_dump(mode="json"),
             _told_hits(request.settings),
             _own_prompts(),
         ]

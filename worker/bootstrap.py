@@ -51,7 +51,7 @@ async def open_services(settings: Settings, place: WorkerPlace = ALONE) -> Async
         )
         cache = await stack.enter_async_context(open_cache(settings.cache_config()))
         gates = await stack.enter_async_context(open_view_gates(settings.view_gate_host_list()))
-        search = TracedSearch(CachedDocuments(SearchProxy(backend, office.directory, gates), cache.edge))
+        search = TracedSearch(SearchProxy(CachedDocuments(backend, cache.edge), office.directory, gates))
         catalog_planner = CatalogPlanner(search)
         limits = stack.enter_context(open_limits(place))
         parts = await stack.enter_async_context(

@@ -1,7 +1,7 @@
 """Documents asked for by id, from the edge cache where nothing has changed since they were fetched.
 
-The key holds the index's generation and the caller's rights: a write makes what was kept unreachable at once,
-and nobody gets a document that was fetched for somebody who may see more.
+It stands behind the caller's rights and the view gate, which judge what it gives each time: what is kept is
+the engine's. The key holds the index's generation, so a write makes what was kept unreachable.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import orjson
 
 from cache.edge_values import DOCUMENT_TIMES, EdgeValues
-from search_proxy.binding import SearchBinding
-from search_proxy.caller import Caller
+from search_proxy.backend import SearchBackend
+from search_proxy.filters import Filter
 from search_proxy.models import FoundDocument, IndexDescription, SearchRequest, SearchResult
 
 logger = logging.getLogger(__name__)
@@ -25,41 +25,44 @@ MAX_KEPT_BYTES = 128_000
 
 
 class CachedDocuments:
-    """A `SearchBinding` that remembers what was fetched by id; everything else goes straight through."""
+    """A `SearchBackend` that remembers what was fetched by id; everything else goes straight through."""
 
-    def __init__(self, search: SearchBinding, edge: EdgeValues) -> None:
-        self._search = search
+    def __init__(self, backend: SearchBackend, edge: EdgeValues) -> None:
+        self._backend = backend
         self._edge = edge
 
-    async def handle_search(self, caller: Caller, request: SearchRequest) -> SearchResult:
-        """Search, as the binding behind."""
-        return await self._search.handle_search(caller, request)
+    async def search(self, account_id: str, request: SearchRequest) -> SearchResult:
+        """Search, as the backend behind."""
+        return await self._backend.search(account_id, request)
 
-    async def describe_index(self, caller: Caller, index: str) -> IndexDescription:
-        """Describe the index, as the binding behind."""
-        return await self._search.describe_index(caller, index)
+    async def describe(self, account_id: str, index: str, wanted: Filter | None = None) -> IndexDescription:
+        """Describe the index, as the backend behind."""
+        return await self._backend.describe(account_id, index, wanted)
 
-    async def get_documents(self, caller: Caller, index: str, ids: Sequence[str]) -> Sequence[FoundDocument]:
+    async def list_indexes(self, account_id: str) -> Sequence[str]:
+        """List the indexes, as the backend behind."""
+        return await self._backend.list_indexes(account_id)
+
+    async def get_documents(self, account_id: str, index: str, ids: Sequence[str]) -> Sequence[FoundDocument]:
         """Return one entry per id, in order, as of the index's present generation.
 
         Raises:
-            SearchError: As the binding behind; an index that the caller may not use is never looked up.
+            SearchError: As the backend behind.
         """
-        described = await self._search.describe_index(caller, index)
-        if not described.generation or not ids or described.is_judged:
-            return await self._search.get_documents(caller, index, ids)
-        rights = [caller.rights, described.rights]
-        key = orjson.dumps([index, described.generation, *rights, list(ids)]).decode()
-        kept = await self._edge.get(caller.account_id, CACHE_KIND, key)
+        generation = (await self._backend.describe(account_id, index)).generation
+        if not generation or not ids:
+            return await self._backend.get_documents(account_id, index, ids)
+        key = orjson.dumps([index, generation, list(ids)]).decode()
+        kept = await self._edge.get(account_id, CACHE_KIND, key)
         if kept is not None:
             return [
                 FoundDocument(id=document_id, document=document)
                 for document_id, document in zip(ids, orjson.loads(kept), strict=True)
             ]
-        found = await self._search.get_documents(caller, index, ids)
+        found = await self._backend.get_documents(account_id, index, ids)
         fetched = _encoded(found)
         if fetched is not None:
-            await self._edge.put(caller.account_id, CACHE_KIND, key, fetched, DOCUMENT_TIMES)
+            await self._edge.put(account_id, CACHE_KIND, key, fetched, DOCUMENT_TIMES)
         return found
 
 

@@ -124,7 +124,8 @@ def test_another_model_or_another_setting_makes_the_old_answer_outdated() -> Non
     chosen = {"agentic_config": {"models": {"plan": "model-b"}}}
     assert _tags("model-a")["model"] == "model-a"
     assert _tags("model-a", settings=chosen)["model"] == "model-b"
-    assert _tags(settings={"agentic_config": {"enable_summary": False}})["shape"] != _tags()["shape"]
+    for changed in ({"agentic_config": {"enable_summary": False}}, {"view_gate": {"kind": "closed"}}):
+        assert _tags(settings=changed)["shape"] != _tags()["shape"]
 
 
 def test_an_account_id_in_the_query_stays_in_the_query() -> None:
