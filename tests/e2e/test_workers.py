@@ -9,6 +9,7 @@ import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -147,6 +148,43 @@ async def _ask_many(server: ServerProcess, key: str, count: int) -> list[int]:
     return answers
 
 
+async def test_conversations_and_loads_are_right_whichever_worker_answers(tmp_path: Path) -> None:
+    """Turns of one conversation over any worker are numbered without a gap; a load is seen by all at once."""
+    async with asyncio.timeout(120), small_server(tmp_path, workers="2") as server:
+        first = await _turn(server, "show me tents")
+        turns: list[int] = []
+
+        async def say(sentence: str) -> None:
+            receipt = await _turn(server, sentence, str(first["conversationId"]))
+            turns.append(receipt["turn"])
+
+        async with asyncio.TaskGroup() as group:
+            for number in range(8):
+                group.create_task(say(f"red ones number {number}"), name=f"say:{number}")
+            for number in range(16):
+                group.create_task(fresh_get(server, f"{AGENTIC}?q={WINTER} {number}"), name=f"ask:{number}")
+        assert (first["turn"], sorted(turns)) == (1, list(range(2, 10)))
+        assert (await _turn(server, "cheaper", str(first["conversationId"])))["turn"] == 10
+        async with open_services(settings_for(tmp_path / "data")) as services:
+            lamp = {"_id": "lamp-x", "productTitle": "Zirconium lamp", "price": 5.0, "category": "Lanterns"}
+            await services.catalog.add_documents("demo", "demo", [lamp])
+        answers = [(await fresh_get(server, f"{SEARCH}?q=zirconium")).json() for _ in range(12)]
+        assert [[hit["_id"] for hit in answer["hits"]] for answer in answers] == [["lamp-x"]] * 12
+
+
+async def _turn(server: ServerProcess, sentence: str, conversation: str | None = None) -> dict[str, Any]:
+    """Say something over a connection of its own; return the turn's receipt."""
+    body = {"q": sentence} | ({"conversationId": conversation} if conversation else {})
+    async with (
+        httpx.AsyncClient(base_url=server.url, timeout=60) as client,
+        client.stream("POST", f"{AGENTIC}/converse", json=body) as response,
+    ):
+        seen = [frame async for frame in frames(response)]
+    assert [frame for frame in seen if frame.name == "error"] == []
+    receipt: dict[str, Any] = seen[-2].data["receipt"]
+    return receipt
+
+
 async def test_a_worker_that_dies_is_replaced_and_the_others_serve_on(tmp_path: Path) -> None:
     """SIGKILL to one of two; every answer in between is an answer."""
     async with asyncio.timeout(120), small_server(tmp_path, workers="2") as server:
@@ -228,6 +266,7 @@ async def test_sighup_brings_a_changed_file_into_use_worker_by_worker(tmp_path: 
         statuses = set()
         while not any('"workers_renewed"' in line for line in server.log_lines()):
             statuses.add((await fresh_get(server, f"{SEARCH}?q=tent")).status_code)
+            await asyncio.sleep(0.01)
         assert statuses == {200}
         assert not before & set(workers_of(server))
         await fresh_get(server, f"{SEARCH}?q=tent")
