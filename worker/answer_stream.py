@@ -122,6 +122,7 @@ class AnswerStream:
                 answer.decision = executed(event, answer)
             case PlanDegraded(reason=reason):
                 answer.degraded = reason
+                answer.timings.hand_over()
                 self.status("degraded")
 
     async def landed(self) -> None:

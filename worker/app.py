@@ -22,6 +22,8 @@ from search_proxy.mcp.http_face import McpFace, mcp_policy, mcp_router
 from search_proxy.pages.routes import page_router
 from worker import conversation_routes, converse_routes, reviews_routes
 from worker.answer_routes import answer_routes
+from worker.doctor.doctor_routes import doctor_routes
+from worker.doctor.recent_requests import RecentRequests
 from worker.errors import WorkerError
 from worker.front import WorkerFront
 from worker.headless import AnswerPreviewer
@@ -104,6 +106,7 @@ def create_app(open_services: OpenServices) -> FastAPI:
             worker.state.document_jobs = document_jobs
             app.state.followers = followers = Followers(services.observers)
             answer_peers(services.peers, followers)
+            app.state.recent = RecentRequests(services.observers)
 
             def drain(seconds: float) -> None:
                 services.runs.drain(seconds)
@@ -142,6 +145,7 @@ def create_app(open_services: OpenServices) -> FastAPI:
             page_router(),
             answer_routes(lambda: worker.state.services),
             mcp_router(mcp),
+            doctor_routes(lambda: worker.state.services, lambda: app.state.recent),
             trace_routes(lambda: worker.state.services),
             tail_routes(lambda: worker.state.services, lambda: app.state.followers),
             observe_routes(lambda: worker.state.services, lambda: app.state.metrics, product_version()),

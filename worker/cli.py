@@ -7,7 +7,7 @@ import asyncio
 import logging
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from cache import commands as cache_commands
 from cache.commands import CommandContext
@@ -17,10 +17,13 @@ from worker import answer_commands, ask, demo, tool_commands
 from worker.app import create_app
 from worker.bootstrap import open_services
 from worker.command_services import CommandServices
+from worker.doctor import doctor_command
+from worker.doctor.findings import Finding
 from worker.headless import AnswerWarmer
 from worker.logs import configure_logs
 from worker.observe.worker_place import ALONE, WorkerPlace
 from worker.serve import serve
+from worker.services import Services
 from worker.settings import Settings, SettingsError
 from worker.supervisor import serve_with_workers
 from worker.tail import tail_command
@@ -68,6 +71,7 @@ def _parser() -> argparse.ArgumentParser:
     cache_commands.register(commands).set_defaults(start=_cache)
     tail_command.register(commands).set_defaults(start=_tail)
     trace_commands.register(commands).set_defaults(start=_trace)
+    doctor_command.register(commands).set_defaults(start=_doctor)
     return parser
 
 
@@ -96,6 +100,15 @@ def _demo(args: argparse.Namespace, settings: Settings) -> int:
 
 def _tail(args: argparse.Namespace, settings: Settings) -> int:
     return tail_command.run_tail(args, settings, plain=bool(os.environ.get("NO_COLOR")))
+
+
+def _doctor(args: argparse.Namespace, settings: Settings) -> int:
+    async def with_services(look: Callable[[Services], Awaitable[list[Finding]]]) -> list[Finding]:
+        async with open_services(settings) as services:
+            return await look(services)
+
+    plain = bool(os.environ.get("NO_COLOR"))
+    return doctor_command.run_doctor(args, settings, with_services, plain=plain)
 
 
 def _trace(args: argparse.Namespace, settings: Settings) -> int:

@@ -26,6 +26,8 @@ class Stage(StrEnum):
     TIME_TO_FIRST_CATEGORY = "TIME_TO_FIRST_CATEGORY"
 
 
+_AN_ATTEMPT_SECONDS = 0.001
+"""No model answers, or fails, in less: a stage that was given up sooner was never begun."""
 _MOMENTS = frozenset({"TIME_TO_FIRST_EVENT", "TIME_TO_FIRST_HITS", "TIME_TO_FIRST_CATEGORY"})
 
 
@@ -37,6 +39,7 @@ class Timings:
         self._began = clock()
         # By the stages' names: an enumeration's member is hashed in Python, ten times as slowly as a string.
         self._spans: dict[str, tuple[float, float]] = {}
+        self._handed_over: float | None = None
 
     def measure(self, stage: Stage) -> _Span:
         """Measure the block as `stage`, also when it raises."""
@@ -48,11 +51,24 @@ class Timings:
         if name not in self._spans:
             self._spans[name] = (self._began, self._clock())
 
+    def hand_over(self) -> None:
+        """Note the moment at which one stage has failed and the one that stands in for it begins."""
+        self._handed_over = self._clock()
+
     def rename(self, old: Stage, new: Stage) -> None:
-        """File what was measured as `old` under `new`, when it turns out to have been that."""
+        """File what was measured as `old` under `new`, when it turns out to have been that.
+
+        After `hand_over` only what followed it was `new`; what came before, and took any time, stays `old`.
+        """
         span = self._spans.pop(old.value, None)
-        if span is not None:
-            _cover(self._spans, new.value, *span)
+        if span is None:
+            return
+        start, end = span
+        moment = self._handed_over
+        if moment is not None and start + _AN_ATTEMPT_SECONDS <= moment <= end:
+            self._spans[old.value] = (start, moment)
+            start = moment
+        _cover(self._spans, new.value, start, end)
 
     def milliseconds(self) -> dict[str, float]:
         """Return the stages that ran, `E2E` up to now included."""

@@ -55,3 +55,27 @@ def test_a_stage_is_measured_also_when_its_block_fails() -> None:
         pass
     timings.rename(Stage.LLM_FIRST_CALL, Stage.CATALOG_PLAN)
     assert timings.milliseconds() == {"E2E": 2000.0, "CATALOG_PLAN": 2000.0}
+
+
+def test_a_stage_that_failed_keeps_the_time_until_the_other_took_over() -> None:
+    """A model that was waited for is slow; the rules after it are not."""
+    clock = Clock()
+    timings = Timings(clock)
+    with timings.measure(Stage.LLM_FIRST_CALL):
+        clock.now += 2.5
+        timings.hand_over()
+        clock.now += 0.02
+    timings.rename(Stage.LLM_FIRST_CALL, Stage.CATALOG_PLAN)
+    measured = timings.milliseconds()
+    assert (measured["LLM_FIRST_CALL"], measured["CATALOG_PLAN"]) == (2500.0, 20.0)
+
+
+def test_a_stage_that_was_never_begun_is_absent() -> None:
+    """A breaker that is open hands over at once."""
+    clock = Clock()
+    timings = Timings(clock)
+    with timings.measure(Stage.LLM_FIRST_CALL):
+        timings.hand_over()
+        clock.now += 0.02
+    timings.rename(Stage.LLM_FIRST_CALL, Stage.CATALOG_PLAN)
+    assert "LLM_FIRST_CALL" not in timings.milliseconds()
