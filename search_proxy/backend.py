@@ -13,8 +13,11 @@ from search_proxy.models import Document, FoundDocument, IndexDescription, Searc
 
 
 class SearchBackend(Protocol):
-    """Searches the indexes of every account; the account is an argument, never read from a body."""
+    """Searches the indexes of every account; the account is an argument, never read from a body.
 
+    An engine that ranks first and then drops what does not pass says `filters_before_ranking = False`;
+    `backends/adaptive.py` makes a backend of it that keeps what is promised here.
+    """
     async def search(self, account_id: str, request: SearchRequest) -> SearchResult:
         """Return one page of hits, with totals and facets that agree with each other.
 

@@ -93,6 +93,25 @@ class SearchRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Retrieval:
+    """How a filter and a ranking were brought together.
+
+    `filter_first` and `scoped` are exact. With `ranked_then_dropped` the best `ceiling` of the whole index
+    were ranked and those outside the filter dropped; `is_cut` says that more matched than were ranked.
+    """
+
+    choice: Literal["filter_first", "scoped", "ranked_then_dropped"]
+    universe: int
+    ceiling: int | None = None
+    is_cut: bool = False
+
+    def to_wire(self) -> dict[str, Any]:
+        """Return the receipt's `retrieval`. Source: docs/wire-format.md."""
+        facts: dict[str, Any] = {"choice": self.choice, "universe": self.universe}
+        return facts if self.ceiling is None else facts | {"ceiling": self.ceiling, "cut": self.is_cut}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SearchResult:
     """What a search found.
 
@@ -102,6 +121,7 @@ class SearchResult:
     `lanes` are what ranked: `text`, `vector`, or nothing where a search only browsed. `generation` is the
     index's, None where the engine has none. `withheld` counts what the view gate took out after ranking.
     `below_floor` counts the nearest by meaning that were too far to be hits; None where that was not asked.
+    `retrieval` is how the filter was applied, None where there was nothing to bring together.
     """
 
     hits: tuple[Hit, ...]
@@ -116,6 +136,7 @@ class SearchResult:
     generation: str | None = None
     withheld: int = 0
     below_floor: int | None = None
+    retrieval: Retrieval | None = None
 
     @property
     def is_closed(self) -> bool:

@@ -72,16 +72,21 @@ class Answer:
             "tokens": self.tokens(),
             "warnings": self.all_warnings(),
             **({"withheld": withheld} if (withheld := self.withheld()) else {}),
-            **self._below_floor(),
+            **self._retrieved(),
             **({} if self.reranking is None else {"reranking": self.reranking.to_wire()}),
             **({} if self.tool_calls is None else {"tools": self.tool_calls}),
             **self._conversation(),
         }
 
-    def _below_floor(self) -> dict[str, Any]:
-        if self.initial is None or self.initial.below_floor is None:
-            return {}
-        return {"belowFloor": self.initial.below_floor}
+    def _retrieved(self) -> dict[str, Any]:
+        """Return how the first hits were found, where there is something to say."""
+        found = self.initial
+        facts: dict[str, Any] = {}
+        if found is not None and found.retrieval is not None:
+            facts["retrieval"] = found.retrieval.to_wire()
+        if found is not None and found.below_floor is not None:
+            facts["belowFloor"] = found.below_floor
+        return facts
 
     def _conversation(self) -> dict[str, Any]:
         if self.conversation_id is None:

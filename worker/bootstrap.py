@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from cache.opening import open_cache
 from conversation.opening import open_conversations
 from search_proxy.accounts.open_accounts import open_account_office
+from search_proxy.backends.adaptive import AdaptiveConfig, filtering_first
 from search_proxy.backends.embedded import open_embedded
 from search_proxy.embedding.opening import open_embedder
 from search_proxy.engine.fusion import Fusion
@@ -51,7 +52,8 @@ async def open_services(settings: Settings, place: WorkerPlace = ALONE) -> Async
         )
         cache = await stack.enter_async_context(open_cache(settings.cache_config()))
         gates = await stack.enter_async_context(open_view_gates(settings.view_gate_host_list()))
-        search = TracedSearch(SearchProxy(CachedDocuments(backend, cache.edge), office.directory, gates))
+        searched = filtering_first(backend, AdaptiveConfig(scope_limit=settings.scope_limit))
+        search = TracedSearch(SearchProxy(CachedDocuments(searched, cache.edge), office.directory, gates))
         catalog_planner = CatalogPlanner(search)
         limits = stack.enter_context(open_limits(place))
         parts = await stack.enter_async_context(

@@ -81,6 +81,9 @@ class Settings(BaseModel):
     model_gap_seconds: float = Field(default=1.5, gt=0)
     model_total_seconds: float = Field(default=8.0, gt=0)
 
+    scope_limit: int = Field(default=1_000, ge=0, le=1_000)
+    """Up to so many products that pass a filter are handed as ids to an engine that cannot filter first."""
+
     rerank_url: str | None = Field(default=None, pattern=r"^https?://")
     """The address of a cross-encoder on the Cohere wire, such as `https://api.cohere.com/v2/rerank`."""
     rerank_key: SecretStr | None = None

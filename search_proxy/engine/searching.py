@@ -27,7 +27,7 @@ from search_proxy.engine.ranking import Ranking, rank_query
 from search_proxy.engine.snapshot import Snapshot
 from search_proxy.engine.vector_lane import VectorLane
 from search_proxy.errors import InvalidSearch
-from search_proxy.models import Hit, SearchRequest, SearchResult
+from search_proxy.models import Hit, Retrieval, SearchRequest, SearchResult
 
 MAX_LIMIT = 1_000
 MAX_OFFSET = 10_000
@@ -74,8 +74,14 @@ def search_snapshot(
         universe_size=universe.count,
         lanes=ranking.lanes,
         generation=snapshot.manifest.generation,
+        retrieval=_retrieval(request, universe.count),
         below_floor=below_floor(ranking, universe.mask) if request.reasons else None,
     )
+
+
+def _retrieval(request: SearchRequest, universe: int) -> Retrieval | None:
+    has_both = request.filter is not None and request.q is not None and request.q.strip() not in ("", "*")
+    return Retrieval(choice="filter_first", universe=universe) if has_both else None
 
 
 def _page(snapshot: Snapshot, request: SearchRequest, rows: Array, scores: Array | None) -> Array:

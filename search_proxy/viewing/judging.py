@@ -99,6 +99,7 @@ def _closed(view: View, request: SearchRequest, result: SearchResult, error: Vie
         offset=request.offset,
         universe_size=None,
         below_floor=None,
+        retrieval=None,
         withheld=len(result.hits),
     )
 

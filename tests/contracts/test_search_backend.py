@@ -7,21 +7,28 @@ from pathlib import Path
 
 import pytest
 
+from search_proxy.backends.adaptive import AdaptiveConfig
 from search_proxy.backends.embedded import open_embedded
 from search_proxy.errors import IndexNotFound, InvalidSearch, UnknownField
 from search_proxy.models import FacetField, FacetRange, FoundDocument, SearchRequest, SortField
 from tests.contracts.search_backend_cases import ACCOUNT, INDEX, PRODUCTS, WritableBackend, ids, request
+from tests.support.post_filtering import AdaptedEngine, open_post_filtering
 
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture(params=["embedded"])
+@pytest.fixture(params=["embedded", "scoped to ids", "ranked, then dropped"])
 async def backend(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[WritableBackend]:
     """Return each backend in turn, with the catalog loaded."""
-    assert request.param == "embedded"
-    async with open_embedded(tmp_path) as opened:
-        await opened.add_documents(ACCOUNT, INDEX, PRODUCTS)
-        yield opened
+    if request.param == "embedded":
+        async with open_embedded(tmp_path) as opened:
+            await opened.add_documents(ACCOUNT, INDEX, PRODUCTS)
+            yield opened
+        return
+    limit = 1_000 if request.param == "scoped to ids" else 0
+    async with open_post_filtering(tmp_path) as remote:
+        await remote.add_documents(ACCOUNT, INDEX, PRODUCTS)
+        yield AdaptedEngine(remote, AdaptiveConfig(scope_limit=limit))
 
 
 async def test_a_query_finds_products_best_first_with_scores(backend: WritableBackend) -> None:

@@ -88,3 +88,12 @@ async def test_null_scores_stay_null_from_the_engine_to_every_face(tmp_path: Pat
     assert '"_score":null' in turn.text
     assert '"_score":0' not in turn.text
     assert answer["receipt"]["strategy"] == "metadata_only"
+
+
+async def test_the_receipt_says_how_the_filter_and_the_ranking_met(tmp_path: Path) -> None:
+    """Embedded, the filter comes first and is exact; a browsed page has nothing to bring together."""
+    async with open_shop(tmp_path) as shop:
+        filtered = (await shop.client.post(AGENTIC, json={"q": QUERY, "filter": "brand:(Fellhorn)"})).json()
+        browsed = (await shop.client.post(AGENTIC, json={"q": "my in-stock boots under 60"})).json()
+    assert filtered["receipt"]["retrieval"] == {"choice": "filter_first", "universe": 60}
+    assert "retrieval" not in browsed["receipt"]
