@@ -22,17 +22,27 @@ from tests.support.dynamodb_servers import DYNOXIDE, dynoxide_server, moto_serve
 _READERS = 64
 _READS_EACH = 20
 _ENTRY_BYTES = 3_000
+_IDLE_SECONDS = 1.0
 
 
 def table_rows(folder: Path) -> list[Row]:
     """Measure SQLite and DynamoDB."""
-    rows = uvloop.run(_rows("SQLite", SqliteTable(folder / "table" / "cache.sqlite3", max_bytes=100_000_000)))
+    rows = [uvloop.run(_idle_row())]
+    rows += uvloop.run(_rows("SQLite", SqliteTable(folder / "table" / "cache.sqlite3", max_bytes=100_000_000)))
     server, name = (dynoxide_server, "dynoxide") if DYNOXIDE.exists() else (moto_server, "moto")
     with server() as url:
         where = target(url, "bench-AgenticCachedQueriesTable")
         create_table(where)
         rows += uvloop.run(_rows(f"DynamoDB ({name})", DynamoDBTable(where)))
     return rows
+
+
+async def _idle_row() -> Row:
+    # What this machine does to a loop with nothing to do: the pauses below are to be read beside it.
+    pauses: list[float] = []
+    async with LoopPause(pauses):
+        await asyncio.sleep(_IDLE_SECONDS)
+    return _row("table: event-loop pause of an idle process", pauses, f"ms, longest {max(pauses):.1f}")
 
 
 async def _rows(name: str, table: QueryTable) -> list[Row]:
