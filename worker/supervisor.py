@@ -21,7 +21,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from worker.observe.worker_place import WorkerPlace
-from worker.settings import Settings
+from worker.settings import Settings, SettingsError
 
 logger = logging.getLogger(__name__)
 
@@ -187,6 +187,12 @@ class Supervisor:
         while True:
             await self._renewing.wait()
             self._renewing.clear()
+            try:
+                Settings.from_env(self._environ)
+            except SettingsError as error:
+                # Workers that could not start with them would leave their places empty.
+                logger.error("settings_not_reloaded", extra={"error": str(error)})
+                continue
             for slot in self._slots:
                 slot.ready.clear()
                 slot.renew.set()

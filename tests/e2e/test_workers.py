@@ -272,6 +272,11 @@ async def test_sighup_brings_a_changed_file_into_use_worker_by_worker(tmp_path: 
         await fresh_get(server, f"{SEARCH}?q=tent")
         text = (await fresh_get(server, "/metrics")).text
         assert 'path="search",source="search",outcome="ok",account="demo"}' in text
+        new = workers_of(server)
+        file.write_text("nonsense\n")
+        server.process.send_signal(signal.SIGHUP)
+        await eventually(lambda: any('"settings_not_reloaded"' in line for line in server.log_lines()))
+        assert workers_of(server) == new
 
 
 async def test_sighup_of_a_single_process_changes_what_can_and_names_what_cannot(tmp_path: Path) -> None:
