@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 
 from search_proxy.engine import vectors as vectors_module
+from search_proxy.engine.catalog_writer import add_documents
 from search_proxy.engine.columns import Array
 from search_proxy.engine.fusion import Fusion, Lanes, fuse
+from search_proxy.engine.snapshot import open_snapshot
+from search_proxy.engine.vector_lane import VectorLane
 from search_proxy.engine.vectors import BLOCK_ROWS, VectorFile, appending
 from tests.search_proxy.engine.word_embedder import WordEmbedder
 
@@ -57,6 +60,26 @@ def test_few_rows_and_many_rows_are_compared_alike(tmp_path: Path, share: float)
     opened = VectorFile(folder, WordEmbedder())
     positions = np.sort(_CHANCE.choice(2_000, int(share * 2_000), replace=False))
     assert np.allclose(opened.similarities(rows[7], positions), rows[positions] @ rows[7], atol=1e-5)
+
+
+@pytest.mark.parametrize("order", ["as loaded", "shuffled", "some missing"])
+def test_every_row_gets_the_similarity_of_its_own_vector(tmp_path: Path, order: str) -> None:
+    """In whatever order they were embedded, with and without a filter; a row without a vector is left out."""
+    folder = tmp_path / "shop"
+    documents = [{"_id": str(at), "productTitle": f"lamp {at}", "even": at % 2 == 0} for at in range(60)]
+    add_documents(folder, documents)
+    _, snapshot = open_snapshot(folder)
+    rows = np.arange(60) if order == "as loaded" else _CHANCE.permutation(60)
+    rows = rows[:40] if order == "some missing" else rows
+    vectors = _CHANCE.standard_normal((60, WordEmbedder().dimension)).astype(np.float32)
+    with appending(folder, WordEmbedder(), again=False) as file:
+        file.append(snapshot.text_hashes[rows], vectors[rows])
+    lane = VectorLane(WordEmbedder(), Fusion())
+    nothing = np.empty(0, np.int64)
+    for mask in (snapshot.live, np.arange(60) % 2 == 0):
+        near, similarities = lane.near(snapshot, vectors[7], mask, nothing, nothing)
+        assert near.tolist() == sorted(set(rows.tolist()) & set(np.flatnonzero(mask).tolist()))
+        assert np.allclose(similarities, vectors[near] @ vectors[7], atol=1e-5)
 
 
 @pytest.mark.parametrize("kind", ["even", "equal", "best in the sample", "best between"])
