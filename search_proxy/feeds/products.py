@@ -26,6 +26,8 @@ from search_proxy.feeds.records import (
     Refused,
     quoted,
 )
+from search_proxy.feeds.visibility import take_visibility
+from search_proxy.filters.visibility import VISIBLE_TO
 
 _PATH_MARK = " > "
 
@@ -60,6 +62,7 @@ class ProductReader:
         return FeedItem(line=record.line, document=document)
 
     def _document(self, raw: Mapping[str, Any]) -> dict[str, Any]:
+        raw, visible_to = take_visibility(raw, self._mapping)
         values, attributes = flatten(raw)
         for named in self._mapping.explicit.values():
             if named in attributes and named not in values:
@@ -81,6 +84,8 @@ class ProductReader:
         for name, value in attributes.items():
             field = attribute_name(name)
             document[f"attributes.{field}" if field in document or field in PRODUCT_FIELDS else field] = value
+        if visible_to is not None:
+            document[VISIBLE_TO] = visible_to
         if len(document) > MAX_FIELDS:
             found_count = len(document)
             raise Refused(
