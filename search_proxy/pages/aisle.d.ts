@@ -49,6 +49,8 @@ export interface Receipt {
   warnings: string[];
   /** Hits that the account's view gate took out, where it took any. */
   withheld?: number;
+  /** Each call of a turn whose model searched by tools. */
+  tools?: { name: string; ms: number; hits: number; error: string | null }[];
   reranking?: { kind: string; outcome: "reranked" | "unchanged" | "late" | "failed" | "skipped"; candidates: number; reason?: string };
   [more: string]: unknown;
 }
@@ -93,8 +95,17 @@ export type SearchEvent =
 export type ConverseEvent =
   | ConnectionEvent
   | { type: "conversation-id"; id: string; data: { conversationId: string } }
-  | { type: "message"; id: string; data: { text?: string; queryComplements?: string[]; receipt?: Receipt } }
+  | { type: "message"; id: string; data: Message }
   | { type: "category-hits"; id: string; data: { categoryHits: CategoryHits[] } };
+
+/** A part of what is said in a conversation; `status` and `tool` while the model searches by tools. */
+export interface Message {
+  text?: string;
+  queryComplements?: string[];
+  status?: "thinking" | "searching";
+  tool?: string;
+  receipt?: Receipt;
+}
 
 export interface SearchOptions {
   index: string;
