@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ QUERY = "something warm for cold nights outside"
 OTHER = "something warm for a winter camping trip"
 PLAN = {"query_expansions": [["red tent", "Red Tents", 0.9], ["warm boots", "Boots", 0.8]]}
 SUMMARY = "Take the [red tent](<p:tent-0>)."
+
+_GUIDE = Path(__file__).resolve().parents[2] / "docs" / "caching.md"
 
 GENEROUS = {"cache_edge_budget_seconds": 5.0, "cache_table_budget_seconds": 5.0}
 """Where a test is not about budgets: a busy machine must not turn hits into misses."""
@@ -47,14 +50,15 @@ class CachedShop:
     gemini: ScriptedGemini
     lines: LineList
 
-    async def ask(self, query: str = QUERY) -> Heard:
-        """Ask, check that the shopper got the whole answer, and that receipt and log line agree."""
-        events = await self.shop.stream(query)
+    async def ask(self, query: str = QUERY, **parameters: str) -> Heard:
+        """Ask; check that the answer is whole, and that receipt, log line and guide say the same."""
+        events = await self.shop.stream(query, **parameters)
         _check_whole(events)
         receipt = events[-2].data["receipt"]
         line = next(line for line in self.lines.completions() if line["run_id"] == receipt["runId"])
         assert line["cache"] == receipt["cache"]
         assert line.get("cache_tier") == receipt["cacheTier"]
+        assert re.search(rf"^\|[^|]*`{receipt['cache']['reason']}`", _GUIDE.read_text(), re.MULTILINE)
         return Heard(
             source=receipt["source"],
             tier=receipt["cacheTier"],
