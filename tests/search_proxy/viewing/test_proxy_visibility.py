@@ -24,6 +24,7 @@ from search_proxy.models import (
 )
 from search_proxy.proxy import SearchProxy
 from search_proxy.suggestions import suggest_queries
+from tests.search_proxy.test_http_bindings import product_side
 from tests.search_proxy.viewing.view_shop import (
     INDEX,
     OWNER,
@@ -284,3 +285,22 @@ async def test_what_retrieval_lets_through_by_mistake_is_found_by_the_local_gate
         assert set(whole.facets["color"]) == {one["color"] for one in PRODUCTS if one["_id"] in seen}
         without = SearchProxy(_LaggingBackend(backend), settings_of({"kind": "none"}))
         assert len(_ids(await without.handle_search(caller, _TENTS))) == len(PRODUCTS)
+
+
+@pytest.mark.parametrize("groups", [(), ("gold",), ("gold", "silver")])
+async def test_a_product_side_in_another_process_holds_groups_to_the_same(
+    shop: tuple[SearchProxy, EmbeddedBackend], groups: tuple[str, ...]
+) -> None:
+    """The groups travel in signed facts; what the worker says of rights is not taken."""
+    local = shop[0]
+    async with product_side(local) as remote:
+        caller = shopper(*groups)
+        widened = replace(_TENTS, forced_filter=parse_filter("price:[0 TO 9999]"), limit=20)
+        found = await remote.handle_search(caller, widened)
+        assert _ids(found) == SEEN[groups]
+        assert (found.total_hits, found.withheld) == (len(SEEN[groups]), 0)
+        assert await remote.describe_index(caller, INDEX) == await local.describe_index(caller, INDEX)
+        asked = ["open-1", "gold-1", "silver-1"]
+        assert await remote.get_documents(caller, INDEX, asked) == await local.get_documents(
+            caller, INDEX, asked
+        )
