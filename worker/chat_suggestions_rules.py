@@ -15,6 +15,7 @@ from search_proxy.filters import TermFilter
 from search_proxy.models import Document, FacetField, FacetsRequest, Hit, SearchRequest
 from worker.planning.catalog_labels import category_label
 from worker.planning.catalog_vocabulary import Vocabulary
+from worker.planning.thread_answers import can_answer
 from worker.planning.thread_products import ShownProduct, remembered_fields, shown_product
 from worker.planning.thread_rules import decide_turn
 from worker.planning.thread_state import ThreadState
@@ -30,17 +31,28 @@ _HITS = 6
 _SUITING = 3
 """So many of a row, from its beginning, have to suit; what a shopper looks at first is the answer."""
 
+_OF_ITSELF = (
+    ("material", "What is it made of?"),
+    ("weight", "How heavy is it?"),
+    ("warranty", "How long is the warranty?"),
+    ("rating", "How good is it rated?"),
+    ("stock", "Is it in stock?"),
+)
+
 Suits = Callable[[ShownProduct], bool]
 Values = Mapping[str, list[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Candidate:
-    """A question, and what every product that answers it must be; `itself` in another variant, or others."""
+    """A question, and what every product that answers it must be; `itself` in another variant, or others.
+
+    Without `suits` it is the product's own data that answers.
+    """
 
     question: str
-    suits: Suits
     about: str
+    suits: Suits | None = None
     itself: bool = False
 
 
@@ -67,7 +79,7 @@ class CatalogSuggestions:
         for tried, candidate in enumerate(candidates):
             if tried >= MAX_TRIED or len(found) >= limit:
                 break
-            if await self._is_answered(candidate, product):
+            if await self._is_answered(candidate, product, document):
                 if candidate.about not in found:
                     found[candidate.about] = candidate.question
                 elif candidate.about not in _SAID_ONCE:
@@ -101,9 +113,12 @@ class CatalogSuggestions:
         facets = (await self._search.handle_search(self._caller, wanted)).facets
         return {name: list(facets.get(name, {})) for name in names}
 
-    async def _is_answered(self, candidate: _Candidate, product: ShownProduct) -> bool:
+    async def _is_answered(self, candidate: _Candidate, product: ShownProduct, document: Document) -> bool:
         thread = ThreadState().after_showing([product])
         decision = decide_turn(candidate.question, thread, self._vocabulary)
+        if candidate.suits is None:
+            question = decision.question
+            return question is not None and can_answer(question, document, self._vocabulary)
         if decision.search is None:
             return False
         roles = self._vocabulary.roles
@@ -163,6 +178,8 @@ def _candidates(
         if brand:
             question = f"What other {noun} are there from {brand}?"
             yield _Candidate(question=question, suits=with_value(brand), about="brand")
+    for about, question in _OF_ITSELF:
+        yield _Candidate(question=question, about=about)
     for value in others(siblings, roles.brands[:1]):
         for question in (f"Do you have {noun} from {value}?", f"Is there something similar from {value}?"):
             yield _Candidate(question=question, suits=with_value(value), about="other brand")

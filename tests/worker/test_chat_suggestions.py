@@ -15,6 +15,7 @@ from tests.support.scripted_gemini import Gate, Script, Wait
 from tests.support.scripted_gemini.scenarios import json_text, unavailable
 from tests.support.shop import Shop, open_shop
 from tests.support.talk import Talk
+from tests.worker.planning.thread_player import retail_documents
 from tests.worker.test_agentic_search import modelled_shop
 
 pytestmark = pytest.mark.anyio
@@ -140,7 +141,7 @@ async def test_what_reviews_say_is_part_of_what_the_model_reads(tmp_path: Path) 
 
 
 async def test_without_a_model_every_question_is_one_that_the_catalog_answers(tmp_path: Path) -> None:
-    """Each is asked in a conversation about the product, and finds other products of its kind."""
+    """Each is asked in a conversation about the product; its own data answers, or others of its kind do."""
     documents = load_sample()
     async with open_shop(tmp_path, documents) as shop:
         for document in documents[::250]:
@@ -153,10 +154,36 @@ async def test_without_a_model_every_question_is_one_that_the_catalog_answers(tm
                     question, documentIds=[document["_id"]]
                 )
                 others = [hit for hit in said.hits if hit["_id"] != document["_id"]]
+                if said.ids == [document["_id"]]:
+                    assert document["productTitle"] in said.text
+                    assert "cannot tell" not in said.text, (document["productTitle"], question)
+                    continue
                 assert others, (document["productTitle"], question)
                 assert all(_are_alike(document, hit) for hit in others[:3]), (document["_id"], question)
                 if "cheaper" in question:
                     assert max(hit["price"] for hit in others) < document["price"]
+
+
+@pytest.mark.parametrize("catalog", ["sample", "retail"])
+async def test_no_product_is_given_a_question_that_the_catalog_cannot_answer(
+    tmp_path: Path, catalog: str, request: pytest.FixtureRequest
+) -> None:
+    """Seventy products of each catalog: every question, once asked, finds something or is told."""
+    documents: list[Any] = (
+        list(load_sample())
+        if catalog == "sample"
+        else retail_documents(request.getfixturevalue("shared_data"))
+    )
+    unanswered: list[tuple[str, str, str]] = []
+    async with open_shop(tmp_path, documents) as shop:
+        for document in documents[:: len(documents) // 70][:70]:
+            found = await ask(shop, document["_id"])
+            assert len(found["suggestions"]) >= 3, found
+            for question in found["suggestions"]:
+                said = await Talk(shop.client).say(question, documentIds=[document["_id"]])
+                if not said.hits or "cannot tell" in said.text:
+                    unanswered.append((document["_id"], question, said.text))
+    assert unanswered == []
 
 
 def _are_alike(one: dict[str, Any], other: dict[str, Any]) -> bool:

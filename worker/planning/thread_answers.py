@@ -22,6 +22,7 @@ MAX_QUOTED_CHARACTERS = 300
 _STEM = 5
 """Letters that two forms of a word share: "wash" and "washed" do, "washable" and "washing" too."""
 
+_CANNOT_TELL = "I cannot tell"
 _SAYS_NOTHING_OF_A_PRODUCT = re.compile(r"\b(?:id|at|date|stock|count|price|rank|position|score)$")
 
 
@@ -38,6 +39,11 @@ def answer_question(
     if question.asked == "differences":
         return _differences(shown, vocabulary)
     return " ".join(_about(question, each, variants, vocabulary) for each in shown)
+
+
+def can_answer(question: Question, document: Document, vocabulary: Vocabulary) -> bool:
+    """Return whether a product's own data answers a question."""
+    return _CANNOT_TELL not in answer_question(question, [document], [document], vocabulary)
 
 
 def title_of(document: Document) -> str:
@@ -164,7 +170,7 @@ def _listed(title: str, verb: str, what: str, values: Sequence[str]) -> str:
 
 
 def _says_nothing(title: str, what: str) -> str:
-    return f"I cannot tell: {title} says nothing of {what}."
+    return f"{_CANNOT_TELL}: {title} says nothing of {what}."
 
 
 def _values(documents: Iterable[Document], names: Sequence[str]) -> list[str]:
