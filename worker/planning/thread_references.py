@@ -50,6 +50,10 @@ _BY_ORDINAL = re.compile(
     rf"|^\W*(?:{_ORDINAL.replace('ordinal', 'ordinal_3')})\W*$",
     re.I,
 )
+_BY_QUESTION = re.compile(
+    rf"(?:(?<=^is )|(?<=^are )|(?<=^was )|(?<=^has )|(?<=^does )|(?<=^can )|(?<=^will ))the {_ORDINAL}\b",
+    re.I,
+)
 _BY_NOUN = re.compile(
     r"\b(?:the|that|this|your) (?:very )?(?P<ordinal>first|second|third|fourth|fifth|sixth|seventh|eighth"
     r"|last"
@@ -92,7 +96,7 @@ def find_references(text: str, state: ThreadState) -> References:
         count = _CARDINALS.get(counted["count"]) or int(counted["count"])
         products += state.shown[-count:] if counted["end"] == "last" else state.shown[:count]
         spans.append(counted.span())
-    for pattern in (_BY_ORDINAL, _BY_NUMBER):
+    for pattern in (_BY_ORDINAL, _BY_NUMBER, _BY_QUESTION):
         for match in pattern.finditer(text):
             if any(start < match.end() and match.start() < end for start, end in spans):
                 continue
