@@ -221,6 +221,8 @@ def _check_named_fields(search: SearchRequest, description: IndexDescription) ->
 
 
 def _search_settings(index: str, values: dict[str, Any]) -> SearchRequest:
+    if not values:
+        return SearchRequest(index=index)
     if "q" in values:
         raise InvalidRequest("searchSettings.q: the query stands in q, not in searchSettings")
     try:

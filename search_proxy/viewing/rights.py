@@ -69,6 +69,8 @@ class Rights:
             fields = tuple(field for field in fields if not is_visibility_field(field.name))
         is_judged = not self.is_owner and self.settings.kind == "http"
         text = self.text if is_partial else ""
+        if (fields, text, is_judged) == (description.fields, description.rights, description.is_judged):
+            return description
         return replace(description, fields=fields, rights=text, is_judged=is_judged)
 
 
