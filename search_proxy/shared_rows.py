@@ -14,19 +14,21 @@ import os
 import struct
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 
 _BUCKET_ROWS = 8
 _LOCK_TRIES = 200
 """About a fifth of a millisecond; a change takes a hundredth of one."""
-_FINGERPRINT = struct.Struct("<Q")
+_MARK = struct.Struct("<Q")
+_MARK_BYTES = _MARK.size
 
 
 class SharedRows:
     """Rows of `row_bytes` each, zeros before their first use, in buckets of eight."""
 
     def __init__(self, path: Path, row_bytes: int, *, rows: int = 8_192) -> None:
-        self._stride = _FINGERPRINT.size + (row_bytes + 7) // 8 * 8
+        self._stride = _MARK_BYTES + (row_bytes + 7) // 8 * 8
         self._buckets = max(1, rows // _BUCKET_ROWS)
         self._descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         size = self._buckets * _BUCKET_ROWS * self._stride
@@ -41,8 +43,7 @@ class SharedRows:
 
     def find(self, key: str) -> int | None:
         """Return where a key's row is, without a lock; None where it has none."""
-        fingerprint = _fingerprint(key)
-        return next((at for at, mark in self._bucket(fingerprint) if mark == fingerprint), None)
+        return self._found(_fingerprint(key))
 
     @contextmanager
     def row(self, key: str, is_free: Callable[[int], bool]) -> Iterator[int | None]:
@@ -52,49 +53,49 @@ class SharedRows:
         bucket's rows are in use.
         """
         fingerprint = _fingerprint(key)
-        with self._locked(fingerprint % self._buckets):
-            yield self._find_or_take(fingerprint, is_free)
+        bucket = fingerprint % self._buckets
+        is_locked = self._lock(bucket)
+        try:
+            at = self._found(fingerprint)
+            yield self._taken(fingerprint, is_free) if at is None else at
+        finally:
+            if is_locked:
+                fcntl.lockf(self._descriptor, fcntl.LOCK_UN, 1, bucket)
 
     def places(self) -> Iterator[int]:
         """Yield where every row is."""
-        first = _FINGERPRINT.size
-        return iter(range(first, len(self.memory), self._stride))
+        return iter(range(_MARK_BYTES, len(self.memory), self._stride))
 
-    def _find_or_take(self, fingerprint: int, is_free: Callable[[int], bool]) -> int | None:
-        free: int | None = None
-        for at, mark in self._bucket(fingerprint):
-            if mark == fingerprint:
+    def _found(self, fingerprint: int) -> int | None:
+        for row in self._rows_of(fingerprint):
+            if _MARK.unpack_from(self.memory, row)[0] == fingerprint:
+                return row + _MARK_BYTES
+        return None
+
+    def _taken(self, fingerprint: int, is_free: Callable[[int], bool]) -> int | None:
+        for row in self._rows_of(fingerprint):
+            at = row + _MARK_BYTES
+            if _MARK.unpack_from(self.memory, row)[0] == 0 or is_free(at):
+                self.memory[row : row + self._stride] = bytes(self._stride)
+                _MARK.pack_into(self.memory, row, fingerprint)
                 return at
-            if free is None and (mark == 0 or is_free(at)):
-                free = at
-        if free is not None:
-            start = free - _FINGERPRINT.size
-            self.memory[start : start + self._stride] = bytes(self._stride)
-            _FINGERPRINT.pack_into(self.memory, start, fingerprint)
-        return free
+        return None
 
-    def _bucket(self, fingerprint: int) -> Iterator[tuple[int, int]]:
+    def _rows_of(self, fingerprint: int) -> range:
         start = fingerprint % self._buckets * _BUCKET_ROWS * self._stride
-        for row in range(start, start + _BUCKET_ROWS * self._stride, self._stride):
-            yield row + _FINGERPRINT.size, _FINGERPRINT.unpack_from(self.memory, row)[0]
+        return range(start, start + _BUCKET_ROWS * self._stride, self._stride)
 
-    @contextmanager
-    def _locked(self, bucket: int) -> Iterator[None]:
-        is_locked = False
+    def _lock(self, bucket: int) -> bool:
         for _ in range(_LOCK_TRIES):
             try:
                 fcntl.lockf(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, bucket)
             except OSError:
                 continue
-            is_locked = True
-            break
-        try:
-            yield
-        finally:
-            if is_locked:
-                fcntl.lockf(self._descriptor, fcntl.LOCK_UN, 1, bucket)
+            return True
+        return False
 
 
+@lru_cache(16_384)
 def _fingerprint(key: str) -> int:
     digest = hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "little") or 1

@@ -69,12 +69,13 @@ async def open_services(settings: Settings, place: WorkerPlace = ALONE) -> Async
         reviews = Reviews(review_store, search, background)
         if place.is_first:
             background(reviews.resume(), name="resume-jobs")
+        # Closed after the runs, so that whom a peer streams to hears how they end.
+        peers = await stack.enter_async_context(open_peers(place))
         runs = await stack.enter_async_context(
             open_run_registry(
                 grace_seconds=settings.run_grace_seconds, retention_seconds=settings.run_retention_seconds
             )
         )
-        peers = await stack.enter_async_context(open_peers(place))
         observers = Observers()
         observers.add("log", write_log_line)
         answer_for_runs(peers, runs)

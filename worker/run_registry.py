@@ -84,7 +84,7 @@ class RunRegistry:
             self._watch(run)
 
     def drain(self, after_seconds: float) -> None:
-        """Take no new runs, in a moment; after `after_seconds` end the working ones with an error and the end event."""
+        """Take no new runs, in a moment; after `after_seconds` end the working ones, each with an error."""
         self._draining = True
         loop = asyncio.get_running_loop()
         self._refuse_at = loop.time() + min(_LATE_COMERS_SECONDS, after_seconds / 2)

@@ -15,6 +15,7 @@ from pathlib import Path
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 _LONGEST_PATH = 100
+_LAST_WORDS_SECONDS = 0.5
 _LONGEST_LINE = 1024 * 1024
 _MAX_CALLS = 64
 """Calls under way at once; a tail with a follower is one for each process."""
@@ -54,6 +55,8 @@ async def listening_at(
         finally:
             server.close()
             _remove(path)
+            if under_way:
+                await asyncio.wait(under_way, timeout=_LAST_WORDS_SECONDS)
             for task in under_way:
                 task.cancel()
 
