@@ -24,6 +24,7 @@ MAX_LINES_A_SECOND = 200
 """More than that nobody reads: the others are counted and left out."""
 _MAX_WAITING = 1000
 _NOTE_SECONDS = 1.0
+_GATHER_SECONDS = 0.1
 _OBSERVER = "tail"
 
 
@@ -82,6 +83,9 @@ class Follower:
                     await self._news.wait()
             except TimeoutError:
                 pass
+            if self._lines:
+                # A send for each line would cost a busy server more than the lines.
+                await asyncio.sleep(_GATHER_SECONDS)
             self._news.clear()
             ready = list(self._lines)
             self._lines.clear()
