@@ -17,6 +17,7 @@ from redis.exceptions import (
     BusyLoadingError,
     ConnectionError,  # noqa: A004
     InvalidResponse,
+    RedisError,
     ResponseError,
     TimeoutError,  # noqa: A004
 )
@@ -36,6 +37,8 @@ class RedisReads:
         self._pool = client.connection_pool
         self._line: _Line | None = None
         self._connecting = asyncio.Lock()
+        self._attempts = 0
+        self._failure: str | None = None
 
     async def mget(self, *names: str) -> Values:
         """Return the values of these names, None where there is none.
@@ -47,8 +50,9 @@ class RedisReads:
         """
         command: tuple[Any, ...] = ("MGET", *names)
         question = hiredis.pack_command(command)
+        line = await self.connect()
         try:
-            return await (await self.connect()).ask(question)
+            return await line.ask(question)
         except ConnectionError:
             return await (await self.connect()).ask(question)
 
@@ -60,12 +64,29 @@ class RedisReads:
         """
         if self._line is not None and self._line.is_open:
             return self._line
+        attempts = self._attempts
         async with self._connecting:
-            if self._line is None or not self._line.is_open:
-                connection: Connection = self._pool.make_connection()  # type: ignore[no-untyped-call]
-                await connection.connect()  # type: ignore[no-untyped-call]
-                self._line = _Line(connection)
+            if self._line is not None and self._line.is_open:
+                return self._line
+            if self._attempts != attempts and self._failure is not None:
+                # Who waited for an attempt shares its end; one after the other they would wait for minutes.
+                raise ConnectionError(self._failure)
+            self._attempts += 1
+            self._line = await self._opened()
             return self._line
+
+    async def _opened(self) -> _Line:
+        connection: Connection = self._pool.make_connection()  # type: ignore[no-untyped-call]
+        try:
+            async with asyncio.timeout(2 * SOCKET_SECONDS):
+                await connection.connect()  # type: ignore[no-untyped-call]
+            line = _Line(connection)
+        except (RedisError, OSError) as error:
+            self._failure = str(error) or "redis did not answer in time"
+            await connection.disconnect(nowait=True)
+            raise ConnectionError(self._failure) from error
+        self._failure = None
+        return line
 
     def close(self) -> None:
         """Close the connection; who still waits for an answer gets an error."""

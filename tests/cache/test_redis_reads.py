@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator
 import pytest
 from redis.asyncio import Redis
 from redis.exceptions import (
-    AuthenticationError,
     ConnectionError,  # noqa: A004
     InvalidResponse,
     ResponseError,
@@ -143,7 +142,7 @@ async def test_the_password_in_the_address_is_used(shared_redis: RedisServer) ->
                 if is_right:
                     assert await reads.mget("none") == [None]
                 else:
-                    with pytest.raises(AuthenticationError):
+                    with pytest.raises(ConnectionError, match="invalid username-password"):
                         await reads.mget("none")
             reads.close()
             await client.aclose()
@@ -159,3 +158,22 @@ async def test_questions_that_wait_are_bounded(reads: RedisReads, proxy: FaultPr
             await reads.mget("reads:none")
         reads.close()
         assert all(isinstance(answer.exception(), ConnectionError) for answer in waiting)
+
+
+async def test_all_who_wait_for_a_connection_share_its_failure(reads: RedisReads, proxy: FaultProxy) -> None:
+    """A server that accepts and says nothing is tried once for all of them, not once for each."""
+    proxy.fall_silent()
+    async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+        asking = [group.create_task(_failure(reads), name=f"ask:{number}") for number in range(50)]
+    assert all(isinstance(task.result(), ConnectionError) for task in asking)
+    assert proxy.requests < 5
+    proxy.speak()
+    assert await reads.mget("reads:none") == [None]
+
+
+async def _failure(reads: RedisReads) -> Exception | None:
+    try:
+        await reads.mget("reads:none")
+    except ConnectionError as error:
+        return error
+    return None
