@@ -60,9 +60,9 @@ class FieldColumns:
         return [blob[start:end].decode() for start, end in zip(bounds, bounds[1:], strict=False)]
 
     def rows(self) -> Array:
-        """Return the distinct rows that have any value, ascending."""
+        """Return the rows that have any value, in no order; one that has several may come several times."""
         names = ("text_rows", "integer_rows", "float_rows", "boolean_rows")
-        return np.unique(np.concatenate([self[name] for name in names]))
+        return np.concatenate([self[name] for name in names])
 
 
 class ColumnsBuilder:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from search_proxy.engine.columns import Array, FieldColumns
+from search_proxy.engine.distinct import count_distinct
 from search_proxy.engine.snapshot import Snapshot
 from search_proxy.errors import InvalidSearch
 from search_proxy.models import FacetField, FacetRange, FacetsRequest
@@ -178,7 +179,7 @@ def _values(snapshot: Snapshot, field: str, *, collapsed: bool) -> _Values:
     owners = snapshot.products[rows] if collapsed else rows
     groups = np.unique(owners * width + codes, return_inverse=True)[1].astype(np.int32)
     codes = codes.astype(np.int32)
-    if len(np.unique(rows)) < len(rows):
+    if count_distinct(rows, snapshot.size) < len(rows):
         return _Values(width, rows, codes, groups, None, None)
     code_of_row, group_of_row = np.full((2, snapshot.size), -1, np.int32)
     code_of_row[rows] = codes
@@ -226,7 +227,7 @@ def _every_number(snapshot: Snapshot, field: str) -> tuple[Array | None, Array, 
     columns = snapshot.columns(field)
     rows = np.concatenate([columns["integer_rows"], columns["float_rows"]]).astype(np.int64)
     values = np.concatenate([columns["integer_values"].astype(np.float64), columns["float_values"]])
-    if len(np.unique(rows)) < len(rows):
+    if count_distinct(rows, snapshot.size) < len(rows):
         return None, rows, values
     one_each = np.full(snapshot.size, np.nan)
     one_each[rows] = values
@@ -253,7 +254,7 @@ def _statistics(snapshot: Snapshot, rows: Array, values: Array, *, collapsed: bo
         values = values[first[products] == positions]
         count = len(values)
     else:
-        count = len(np.unique(rows))
+        count = count_distinct(rows, snapshot.size)
     total = float(values.sum())
     return {
         "min": float(values.min()),

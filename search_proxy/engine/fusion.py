@@ -14,6 +14,7 @@ import numpy as np
 
 from search_proxy.engine.best_scores import best_positions
 from search_proxy.engine.columns import Array
+from search_proxy.engine.distinct import distinct
 
 FusionMethod = Literal["convex", "weighted_rrf", "rrf"]
 
@@ -65,7 +66,7 @@ def fuse(lanes: Lanes, fusion: Fusion) -> tuple[Array, Array]:
     best_text = best_positions(lanes.text_scores, lanes.text_rows, fusion.depth)
     best_vector = best_positions(lanes.similarities, lanes.vector_rows, fusion.depth)
     best_vector = best_vector[lanes.similarities[best_vector] >= fusion.min_similarity]
-    candidates = np.union1d(lanes.text_rows[best_text], lanes.vector_rows[best_vector])
+    candidates = distinct(lanes.text_rows[best_text], lanes.vector_rows[best_vector])
     if fusion.method == "convex":
         scores = _convex(lanes, candidates, fusion.weight)
     else:

@@ -13,6 +13,7 @@ from functools import cached_property, lru_cache, partial
 import numpy as np
 
 from search_proxy.engine.columns import Array
+from search_proxy.engine.distinct import distinct
 from search_proxy.engine.languages import TextAnalysis
 from search_proxy.engine.lexicon import Lexicon
 from search_proxy.engine.remembered import Remembered
@@ -82,7 +83,7 @@ class TextIndex:
                 starts = places if starts is None else starts[np.isin(starts, places, assume_unique=True)]
             if starts is not None:
                 found.append(starts)
-        owners = np.unique(np.concatenate(found)) >> 16 if found else np.empty(0, np.int64)
+        owners = distinct(*found) >> 16 if found else np.empty(0, np.int64)
         return owners >> 3, owners & 7
 
     def weight(self, term: str) -> Array:

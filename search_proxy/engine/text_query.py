@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from search_proxy.engine.columns import Array
+from search_proxy.engine.distinct import distinct
 from search_proxy.engine.query_reading import Alternative, Concept, QueryReading
 from search_proxy.engine.searchable_text import BOOSTS
 from search_proxy.engine.text_columns import TEXT_FIELDS
@@ -46,7 +47,7 @@ def phrase_mask(index: TextIndex, reading: QueryReading) -> Array | None:
     rows = np.arange(index.size)
     for phrase in reading.phrases:
         having = np.intersect1d(rows, index.having_all(phrase), assume_unique=True)
-        rows = np.unique(index.phrase_starts(phrase, 0, having)[0])
+        rows = distinct(index.phrase_starts(phrase, 0, having)[0])
     mask = np.zeros(index.size, bool)
     mask[rows] = True
     return mask

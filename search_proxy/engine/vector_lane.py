@@ -16,6 +16,7 @@ import numpy as np
 
 from search_proxy.engine.best_scores import best_positions
 from search_proxy.engine.columns import Array
+from search_proxy.engine.distinct import distinct
 from search_proxy.engine.embedder import Embedder
 from search_proxy.engine.fusion import Fusion
 from search_proxy.engine.snapshot import Snapshot
@@ -126,7 +127,7 @@ class VectorLane:
             return mapped.similarities_within(vector, mask)
         best_text = text_rows[best_positions(text_scores, text_rows, self.fusion.depth)]
         found = self._nearest(mapped, vectors.clusters, vector, mask)
-        return mapped.similarities(vector, np.union1d(found, best_text))
+        return mapped.similarities(vector, distinct(found, best_text))
 
     def _nearest(self, mapped: _Mapped, clusters: Clusters, vector: Array, mask: Array) -> Array:
         """Return the rows of the most similar vectors that pass `mask`, and look on until they are enough."""
