@@ -69,7 +69,6 @@ class ToolLoop:
         self._tools = tools
         self._limits = limits
         self._thinking = thinking
-        self._end = 0.0
 
     async def run(self, opening: ModelRequest) -> LoopAnswer:
         """Return what the model says in the end.
@@ -77,7 +76,6 @@ class ToolLoop:
         Raises:
             ToolLoopFailed: It failed, a bound was reached without an answer, or the answer was empty.
         """
-        self._end = asyncio.get_running_loop().time() + self._limits.seconds
         try:
             async with asyncio.timeout(self._limits.seconds):
                 return await self._steps(opening)
@@ -108,9 +106,8 @@ class ToolLoop:
     async def _ask(self, request: ModelRequest, is_last: bool, is_first: bool) -> ModelStep:
         if is_last:
             request = replace(request, calling="none", system=f"{request.system}\n\n{LAST_STEP}")
-        left = self._end - asyncio.get_running_loop().time()
         with self._thinking(is_first):
-            return await self._model.ask(request, within_seconds=left)
+            return await self._model.ask(request)
 
 
 def _answer(step: ModelStep) -> LoopAnswer:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
-from collections.abc import Callable, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from worker.llm.breaker import CircuitBreaker
 from worker.llm.deadlines import Deadlines, read_within
@@ -23,6 +23,7 @@ from worker.llm.language_model import (
     ModelRequest,
     TextDelta,
     Usage,
+    sendable,
 )
 from worker.llm.token_budget import TokenBudget
 from worker.planning.plan import TokenUsage
@@ -32,6 +33,8 @@ logger = logging.getLogger(__name__)
 MAX_CALLS = 64
 """Calls of one step that are kept at all; only a few of them are made."""
 MAX_ANSWER_CHARACTERS = 16_000
+_DEEPEST_ARGUMENT = 20
+_LARGEST_WHOLE = 2**53
 _ATTEMPTS = 2
 _QUICK_SECONDS = 0.1
 _LONGEST_WAIT_SECONDS = 1.0
@@ -98,22 +101,21 @@ class ModelSeat:
         """Tokens so far, in and out."""
         return self.usage.input + self.usage.output + self.usage.thoughts
 
-    async def ask(self, request: ModelRequest, *, within_seconds: float) -> ModelStep:
+    async def ask(self, request: ModelRequest) -> ModelStep:
         """Return the next step.
 
         Raises:
             ModelError: The model failed, or it may not be asked.
         """
-        end = time.monotonic() + within_seconds
         names = self._chain if self.model is None else (self.model,)
         failure = ModelError("unavailable", "there is no model to ask")
         for name in names:
             for attempt in range(_ATTEMPTS):
                 try:
-                    step = await self._once(name, request, max(end - time.monotonic(), 0.0))
+                    step = await self._once(name, request)
                 except ModelError as error:
                     failure = error
-                    wait = _wait(error, end - time.monotonic())
+                    wait = _wait(error)
                     if error.kind == "budget_spent":
                         raise
                     if wait is None or attempt + 1 == _ATTEMPTS:
@@ -124,7 +126,7 @@ class ModelSeat:
                     return step
         raise failure
 
-    async def _once(self, name: str, request: ModelRequest, within_seconds: float) -> ModelStep:
+    async def _once(self, name: str, request: ModelRequest) -> ModelStep:
         models = self._models
         if not models.budget.allows(self._account_id, self._tokens_per_day):
             raise ModelError("budget_spent", "the account's tokens of today are spent")
@@ -133,11 +135,8 @@ class ModelSeat:
             raise ModelError("breaker_open", f"{name} has been failing")
         heard = _Heard()
         tell: Callable[[], None] = breaker.released
-        deadlines = replace(
-            models.deadlines, total_seconds=min(models.deadlines.total_seconds, within_seconds)
-        )
         try:
-            await read_within(deadlines, models.client, replace(request, model=name), heard.take)
+            await read_within(models.deadlines, models.client, replace(request, model=name), heard.take)
             tell = breaker.succeeded
             return heard.step()
         except ModelError as error:
@@ -165,7 +164,7 @@ class _Heard:
             self._text.append(event.text)
             self._characters += len(event.text)
         elif isinstance(event, FunctionCall):
-            self._calls.append(event)
+            self._calls.append(replace(event, args=_plain(event.args)))
         elif isinstance(event, Usage):
             self.usage = event.usage
         elif isinstance(event, Finish):
@@ -178,11 +177,24 @@ class _Heard:
         return ModelStep(text=text, calls=tuple(self._calls), finish=self._finish, usage=self.usage)
 
 
-def _wait(error: ModelError, left: float) -> float | None:
+def _plain(value: Any, depth: int = 0) -> Any:
+    """Return arguments as any JSON writer takes them, for they go back to the model as they came."""
+    if depth > _DEEPEST_ARGUMENT:
+        return None
+    if isinstance(value, str):
+        return sendable(value)
+    if isinstance(value, Mapping):
+        return {sendable(name): _plain(one, depth + 1) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_plain(one, depth + 1) for one in value]
+    return float(value) if isinstance(value, int) and abs(value) > _LARGEST_WHOLE else value
+
+
+def _wait(error: ModelError) -> float | None:
     if not error.retryable:
         return None
     wait = _QUICK_SECONDS if error.retry_after_seconds is None else error.retry_after_seconds
-    return wait if wait <= min(_LONGEST_WAIT_SECONDS, left) else None
+    return wait if wait <= _LONGEST_WAIT_SECONDS else None
 
 
 def _sum(first: TokenUsage, second: TokenUsage) -> TokenUsage:

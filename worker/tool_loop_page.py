@@ -25,6 +25,7 @@ from worker.timing import Stage
 logger = logging.getLogger(__name__)
 
 _LONGEST_LABEL = 60
+_LONGEST_QUERY = 300
 _UNNAMED = "Products"
 
 
@@ -75,7 +76,7 @@ class ToolFinds:
         self, query: str, label: str, ids: Sequence[str], total: int, applied: Filter | None
     ) -> None:
         turn = self._turn
-        expansion = QueryExpansion(query=query, label=label[:_LONGEST_LABEL], confidence=1.0)
+        expansion = QueryExpansion(query=query[:_LONGEST_QUERY], label=label[:_LONGEST_LABEL], confidence=1.0)
         began = asyncio.get_running_loop().time()
         with turn.answer.timings.measure(Stage.CATEGORY_SEARCH_TOTAL):
             hits = await self._fetched(ids)

@@ -28,6 +28,8 @@ from worker.tool_loop_model import ModelSeat
 from worker.tool_loop_page import ToolFinds
 from worker.tool_loop_prompt import opening_request
 
+_SHARE_OF_RUN = 0.8
+
 
 async def answer_by_tools(turn: ConverseTurn) -> bool:
     """Search by tools and speak; return False where the model gave no answer."""
@@ -44,8 +46,12 @@ async def answer_by_tools(turn: ConverseTurn) -> bool:
     known, finds = await spoken_of(turn), ToolFinds(turn)
     calls = _calls(turn, finds)
     answer.tool_calls = calls.reports
+    whole_run = turn.services.settings.run_total_seconds
     limits = LoopLimits(
-        steps=config.tools.max_steps, seconds=config.tools.max_seconds, tokens=config.tools.max_tokens
+        steps=config.tools.max_steps,
+        # What is left of the run is for the rules, should they have to answer.
+        seconds=min(config.tools.max_seconds, whole_run * _SHARE_OF_RUN),
+        tokens=config.tools.max_tokens,
     )
     loop = ToolLoop(seat, calls, limits, lambda is_first: _thinking(turn, is_first))
     whole = False
@@ -102,7 +108,8 @@ def _report(seat: ModelSeat, whole: bool) -> PlanReport:
 async def _speak(turn: ConverseTurn, said: LoopAnswer, finds: ToolFinds, known: ProductContext) -> None:
     answer = turn.answer
     answer.source = PlanSource.LLM
-    if turn.decision.kind == "show" and not turn.context.ids.issuperset(turn.decision.product_ids):
+    there = turn.context.ids | {str(hit["_id"]) for hit in turn.sent_hits()}
+    if turn.decision.kind == "show" and not there.issuperset(turn.decision.product_ids):
         await show_products(turn, turn.decision)
     await finds.show_linked(said.text)
     products = [*turn.sent_hits(), *known.documents]

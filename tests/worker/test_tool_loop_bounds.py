@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -173,3 +174,19 @@ async def test_with_every_tool_switched_off_the_model_plans_as_without_them(tmp_
     assert "<top_hits>" not in sent["contents"][-1]["parts"][-1]["text"]
     assert "tools" not in said.receipt
     assert said.text == "Tents."
+
+
+async def test_arguments_that_no_json_should_hold_end_no_turn(tmp_path: Path) -> None:
+    """Half a surrogate pair, a number beyond 64 bits, lists in lists: a sentence, then the answer."""
+    deep: Any = "x"
+    for _ in range(60):
+        deep = [deep]
+    odd = {"query": "tent \ud800", "limit": 10**30, "filter": {"fields": {"color": deep}}}
+    async with tool_shop(tmp_path) as (shop, gemini):
+        call = json.dumps(chunk({"functionCall": {"name": "keyword_search", "args": odd}}, finish="STOP"))
+        gemini.script(stream(f"data: {call}\r\n\r\n".encode()), says("It is a tent."))
+        said = await Talk(shop.client).say(ASKED)
+        sent = gemini.calls[1].body["contents"]
+    assert said.text == "It is a tent."
+    assert [one["error"] for one in said.receipt["tools"]] == ["invalid"]
+    assert sent[-2]["parts"][0]["functionCall"]["args"]["query"] == "tent ?"
