@@ -28,7 +28,9 @@ _IDLE_SECONDS = 1.0
 def table_rows(folder: Path) -> list[Row]:
     """Measure SQLite and DynamoDB."""
     rows = [uvloop.run(_idle_row())]
-    rows += uvloop.run(_rows("SQLite", SqliteTable(folder / "table" / "cache.sqlite3", max_bytes=100_000_000)))
+    rows += uvloop.run(
+        _rows("SQLite", SqliteTable(folder / "table" / "cache.sqlite3", max_bytes=100_000_000))
+    )
     server, name = (dynoxide_server, "dynoxide") if DYNOXIDE.exists() else (moto_server, "moto")
     with server() as url:
         where = target(url, "bench-AgenticCachedQueriesTable")
