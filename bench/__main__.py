@@ -18,6 +18,7 @@ BENCHES = (
     "planner",
     "view_gate",
     "routing",
+    "routing_model",
     "relevance",
     "hybrid_relevance",
     "fusion",

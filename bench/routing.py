@@ -109,15 +109,19 @@ def route(asked: RoutedQuery, vocabulary: Vocabulary) -> Outcome:
     )
 
 
-async def learn_vocabularies() -> Mapping[str, Vocabulary]:
-    """Return the vocabulary of each catalog of the set."""
-    catalogs: Mapping[str, Sequence[Document]] = {
+def catalogs() -> Mapping[str, Sequence[Document]]:
+    """Return the three catalogs that the set asks about."""
+    return {
         "sample": load_sample(),
         "retail": retail_documents(),
         "icecat": with_derived_categories(icecat_documents(with_category=True)),
     }
+
+
+async def learn_vocabularies() -> Mapping[str, Vocabulary]:
+    """Return the vocabulary of each catalog of the set."""
     vocabularies = {}
-    for name, documents in catalogs.items():
+    for name, documents in catalogs().items():
         async with open_catalog(name, documents) as proxy:
             request = PlanRequest(caller=CALLER, index=name, query="", max_categories=1)
             vocabularies[name] = await CatalogPlanner(proxy).vocabulary(request)

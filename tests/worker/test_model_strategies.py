@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.event_stream import Frame, frames
 from tests.support.scripted_gemini import Call, Script, ScriptedGemini
-from tests.support.scripted_gemini.scenarios import json_text, whole_call
+from tests.support.scripted_gemini.scenarios import error_in_stream, json_text, text_chunk, whole_call
 from tests.support.shop import AGENTIC, Shop
 from tests.worker.test_agentic_search import modelled_shop
 
@@ -242,3 +242,20 @@ async def test_a_cached_plan_of_metadata_only_is_unscored_again(tmp_path: Path) 
     assert _receipt(events)["source"] == "cached"
     assert {name: _scores(row) for name, row in _rows(events).items()} == {"Boots": {False}, "Tents": {False}}
     assert _receipt(events)["strategy"] == "metadata_only"
+
+
+async def test_a_stream_that_dies_behind_its_strategy_is_asked_again_and_decides_nothing(
+    tmp_path: Path,
+) -> None:
+    """Only rows cannot be taken back. Source: design, retry before the first expansion."""
+    cut = error_in_stream(text_chunk('{"strategy": "metadata_only", "query_expansions": [["bo'))
+    rows = [["warm boots", "Boots", 0.9, ""], ["warm tents", "Tents", 0.8, ""]]
+    plan = {"strategy": "content_only", "query_expansions": rows}
+    async with modelled_shop(tmp_path) as (shop, gemini):
+        gemini.script(cut, json_text(plan), json_text("Words of a summary."))
+        again = await shop.stream(QUERY)
+        gemini.script(cut)
+        never = await shop.stream(QUERY + " tonight")
+    assert {name: _scores(row) for name, row in _rows(again).items()} == {"Boots": {True}, "Tents": {True}}
+    assert (_receipt(again)["source"], _receipt(again)["strategy"]) == ("llm", "content_only")
+    assert (_receipt(never)["source"], _receipt(never)["strategy"]) == ("catalog", "content_only")

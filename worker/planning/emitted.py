@@ -14,6 +14,7 @@ class EmittedPlan:
         self.expansions = 0
         self.anything = False
         self._filters = False
+        self._planned = 0
         self._emit = emit
         self._max_expansions = max_expansions
         self._taken: set[str] = set()
@@ -44,9 +45,11 @@ class EmittedPlan:
 
     def emit(self, event: PlanEvent) -> None:
         """Pass on an event of the first planner."""
-        self.anything = True
+        # A decision alone can be taken back: another attempt, or who stands in, sends its own.
+        self.anything |= not isinstance(event, PlanDecision)
         if isinstance(event, QueryExpansion):
             self.expansions += 1
+            self._planned += 1
             self._filters |= event.filter is not None
             self._taken |= _names(event)
         elif isinstance(event, QueryComplement):
@@ -63,10 +66,12 @@ class EmittedPlan:
             return
         if isinstance(event, QueryComplement) and event.query.casefold() in self._complements:
             return
-        # A plan that says only that there is nothing to search for, and not what to say, decides nothing.
-        if isinstance(event, PlanDecision) and self._decision is not None and not self._says_no_search:
+        # Who searches decides how: without a row of its own the first plan's strategy says nothing.
+        if isinstance(event, PlanDecision) and self._decision is not None and self._planned:
             return
+        planned = self._planned
         self.emit(event)
+        self._planned = planned
 
 
 def _names(expansion: QueryExpansion) -> set[str]:
