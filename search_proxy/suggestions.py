@@ -52,6 +52,8 @@ async def suggest_queries(
     """
     if not isinstance(backend, Suggester):
         return []
+    if caller.is_owner and caller.forced_filter is None and caller.indexes is None:
+        return [one.query for one in await backend.suggest(caller.account_id, index, prefix, limit)]
     before = await search.describe_index(caller, index)
     if not before.rights:
         found = await backend.suggest(caller.account_id, index, prefix, limit)

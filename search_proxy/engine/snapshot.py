@@ -35,7 +35,7 @@ _OPEN_ATTEMPTS = 50
 _REMEMBERED_BYTES = 32_000_000
 """Of evaluated filters, per open index: the last thirty of a million products, hundreds of a small shop."""
 
-_REMEMBERED_DESCRIPTIONS = 64
+_REMEMBERED_DESCRIPTIONS = 128
 """Of what different shoppers may see; each holds the commonest values of every field, some 100 KB."""
 
 _T = TypeVar("_T")

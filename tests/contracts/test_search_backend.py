@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from search_proxy.backends.adaptive import AdaptiveConfig
 from search_proxy.backends.embedded import open_embedded
 from search_proxy.errors import IndexNotFound, InvalidSearch, UnknownField
-from search_proxy.models import FacetField, FacetRange, FoundDocument, SearchRequest, SortField
+from search_proxy.filters import visibility_filter
+from search_proxy.models import (
+    FacetField,
+    FacetRange,
+    FacetsRequest,
+    FoundDocument,
+    SearchRequest,
+    SortField,
+)
 from tests.contracts.search_backend_cases import ACCOUNT, INDEX, PRODUCTS, WritableBackend, ids, request
 from tests.support.post_filtering import AdaptedEngine, open_post_filtering
 
@@ -328,3 +337,51 @@ async def test_a_name_that_is_no_index_name_never_reaches_the_files(
         await backend.search(ACCOUNT, SearchRequest(index=name))
     with pytest.raises(InvalidSearch, match="index name must be"):
         await backend.add_documents(ACCOUNT, name, PRODUCTS)
+
+
+_KEPT: list[dict[str, Any]] = [
+    {"_id": "open", "productTitle": "open lamp", "color": "red", "price": 10.0},
+    {"_id": "gold", "productTitle": "gold lamp", "color": "amber", "price": 90.0, "visibleTo": ["Gold"]},
+    {"_id": "all", "productTitle": "plain lamp", "color": "blue", "visibleTo": ["*"]},
+    {"_id": "draft", "productTitle": "draft lamp", "color": "grey", "visibleTo": []},
+]
+
+
+@pytest.mark.parametrize(
+    ("groups", "require_field", "seen"),
+    [
+        ((), False, {"open", "all"}),
+        (("gold",), False, {"open", "all", "gold"}),
+        (("silver",), False, {"open", "all"}),
+        (("gold",), True, {"all", "gold"}),
+        ((), True, {"all"}),
+    ],
+)
+async def test_who_may_see_a_document_is_a_filter(
+    backend: WritableBackend, groups: tuple[str, ...], require_field: bool, seen: set[str]
+) -> None:
+    """Hits, totals and facets are of what the groups open. Source: decision 0015."""
+    await backend.add_documents(ACCOUNT, "kept", _KEPT)
+    rule = visibility_filter(groups, require_field=require_field)
+    facets = FacetsRequest(fields=(FacetField(name="color"),))
+    for query in ("lamp", None):
+        result = await backend.search(
+            ACCOUNT, SearchRequest(index="kept", q=query, filter=rule, forced_filter=rule, facets=facets)
+        )
+        assert set(ids(result)) == seen
+        assert result.total_hits == len(seen)
+        assert set(result.facets["color"]) == {one["color"] for one in _KEPT if one["_id"] in seen}
+
+
+async def test_a_description_under_a_filter_is_of_what_passes(backend: WritableBackend) -> None:
+    """Its size, its values and their bounds; and it says that documents say who may see them."""
+    await backend.add_documents(ACCOUNT, "kept", _KEPT)
+    whole = await backend.describe(ACCOUNT, "kept")
+    part = await backend.describe(ACCOUNT, "kept", visibility_filter(()))
+    price, color = part.field("price"), part.field("color")
+    assert price is not None
+    assert color is not None
+    assert (whole.documents, part.documents, price.maximum) == (4, 2, 10.0)
+    assert {value for value, _ in color.top_values} == {"red", "blue"}
+    assert (whole.says_who_may_see, part.generation) == (True, whole.generation)
+    assert not (await backend.describe(ACCOUNT, INDEX)).says_who_may_see
