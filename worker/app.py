@@ -23,7 +23,6 @@ from search_proxy.pages.routes import page_router
 from worker import conversation_routes, converse_routes, reviews_routes
 from worker.answer_routes import answer_routes
 from worker.doctor.doctor_routes import doctor_routes
-from worker.doctor.recent_requests import RecentRequests
 from worker.errors import WorkerError
 from worker.front import WorkerFront
 from worker.headless import AnswerPreviewer
@@ -32,6 +31,8 @@ from worker.observe.metrics import open_metrics
 from worker.observe.otlp_export import opened_otlp_export
 from worker.observe.reloading import reloaded
 from worker.observe.routes import observe_routes
+from worker.operations.operations import opened_operations
+from worker.operations.operations_routes import operations_routes
 from worker.readiness import readiness
 from worker.replies import http_error_response, search_error_response, worker_error_response
 from worker.routes import router
@@ -101,12 +102,13 @@ def create_app(open_services: OpenServices) -> FastAPI:
             ) as document_jobs,
             open_metrics(services, product_version()) as metrics,
             opened_otlp_export(services, product_version(), metrics),
+            opened_operations(services) as operations,
         ):
             worker.state.services = services
             worker.state.document_jobs = document_jobs
             app.state.followers = followers = Followers(services.observers)
             answer_peers(services.peers, followers)
-            app.state.recent = RecentRequests(services.observers)
+            app.state.operations, app.state.recent = operations, operations.recent
 
             def drain(seconds: float) -> None:
                 services.runs.drain(seconds)
@@ -145,6 +147,7 @@ def create_app(open_services: OpenServices) -> FastAPI:
             page_router(),
             answer_routes(lambda: worker.state.services),
             mcp_router(mcp),
+            operations_routes(lambda: app.state.operations),
             doctor_routes(lambda: worker.state.services, lambda: app.state.recent),
             trace_routes(lambda: worker.state.services),
             tail_routes(lambda: worker.state.services, lambda: app.state.followers),

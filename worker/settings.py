@@ -144,6 +144,8 @@ class Settings(BaseModel):
     dynamodb_region: str = "us-east-1"
     dynamodb_endpoint_url: str | None = None
 
+    prices_file: Path | None = None
+    """What tokens cost, for the operations page; a table of list prices comes with the program."""
     trace_seconds: float = Field(default=86_400.0, gt=0)
     """How long the trace of a run is kept, for accounts that have traces on."""
     trace_bytes: int = Field(default=64 * 1024 * 1024, ge=0)
