@@ -11,8 +11,9 @@ from typing import Any
 import jsonschema
 import pytest
 
-from tests.support.scripted_gemini import ScriptedGemini
-from tests.support.scripted_gemini.scenarios import json_text
+from tests.support.event_stream import frames
+from tests.support.scripted_gemini import Gate, ScriptedGemini
+from tests.support.scripted_gemini.scenarios import gated_text, json_text
 from tests.support.shop import AGENTIC, Shop, open_shop
 from tests.worker.observe.log_lines import logged_lines
 from worker.observe.completion import SCHEMA_VERSION, Completion
@@ -126,3 +127,29 @@ async def test_an_account_that_opts_in_has_its_queries_in_the_lines_without_keys
     assert planned["query"] == WINTER
     assert plain["query"].startswith(WINTER)
     assert KEY not in "".join(log.lines)
+
+
+async def test_an_answer_that_nobody_waits_for_any_more_is_canceled_and_says_by_whom(tmp_path: Path) -> None:
+    """The client leaves, or stops the run; the model call ends with it."""
+    never = Gate("never")
+    script = gated_text(["{", "}"], [Gate("closed"), never])
+    with logged_lines() as log:
+        async with asyncio.timeout(40), ScriptedGemini(script, script) as gemini:
+            slow: dict[str, Any] = {"model_first_chunk_seconds": 60, "model_total_seconds": 60}
+            settings = {"gemini_base_url": gemini.base_url, "gemini_api_key": KEY} | slow
+            async with open_shop(tmp_path, None, **settings) as shop:
+                ended = asyncio.Semaphore(0)
+                shop.services.observers.add("ended", lambda _: ended.release())
+                for stops in (False, True):
+                    asked = {"q": f"{WINTER} {stops}"}
+                    async with shop.client.stream("GET", AGENTIC, params=asked) as response:
+                        async for _ in frames(response):
+                            break
+                        if stops:
+                            run = response.headers["x-aisle-run-id"]
+                            await shop.client.delete(f"/api/v1/indexes/demo/runs/{run}")
+                    await ended.acquire()
+    told = [(line["outcome"], line["error"]) for line in log.completions()]
+    assert sorted(told) == [("canceled", "client_gone"), ("canceled", "stopped")]
+    for line in log.completions():
+        check(line)
