@@ -142,6 +142,29 @@ something in the same price range | persons=3
 show me the previous ones         | persons=3
 cancel that                       | persons=3
 stoves                            | category=Stoves
+
+Show me some water bottles        | category=Bottles_&_Flasks
+Less than 40 please               | category=Bottles_&_Flasks price=..39.99
+what about stainless steel        | category=Bottles_&_Flasks material=steel price=..39.99
+no plastic                        | material=steel no=plastic
+how big is it?                    | asks
+the first                         | pick=1
+how big is it?                    | pick=1 says=capacity
+okay, show me another             | category=Bottles_&_Flasks
+I'd rather have a blue one        | colour=blue material=steel
+the most expensive                | dearest
+never mind, forget the colour     | material=steel price=..39.99
+which one has the best reviews?   | rated
+
+waterproof jackets                | category=Rain_Jackets
+black or grey                     | colour=black,grey
+no black                          | colour=grey
+under 120                         | colour=grey price=..119.99
+not polyester                     | none
+something in pink                 | none
+any material, any colour          | price=..119.99
+how many do you have?             | asks
+go back to the beginning          | asks
 """
 
 RETAIL = """

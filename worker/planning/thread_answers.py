@@ -22,6 +22,9 @@ MAX_QUOTED_CHARACTERS = 300
 _STEM = 5
 """Letters that two forms of a word share: "wash" and "washed" do, "washable" and "washing" too."""
 
+_MEASURES = re.compile(
+    r"\b(?:height|width|length|depth|diameter|volume|capacity|persons|people|size)\b|\b(?:cm|mm|ml|l|inch)$"
+)
 _CANNOT_TELL = "I cannot tell"
 _SAYS_NOTHING_OF_A_PRODUCT = re.compile(r"\b(?:id|at|date|stock|count|price|rank|position|score)$")
 
@@ -65,7 +68,8 @@ def _about(
             # The last field has the finest names: "navy blue" rather than "blue".
             return _listed(title, "comes in", "its colour", _values(variants, roles.colours[-1:]))
         case "sizes":
-            return _listed(title, "comes in", "its size", _values(variants, roles.sizes[:1]))
+            sizes = _values(variants, roles.sizes[:1]) or _measures(document)
+            return _listed(title, "comes in", "its size", sizes)
         case "material":
             return _listed(title, "is made of", "its material", _values([document], roles.materials))
         case "brand":
@@ -95,7 +99,9 @@ def _stock(document: Document, variants: Sequence[Document], vocabulary: Vocabul
     if roles.stock is None or document.get(roles.stock.name) is None:
         return _says_nothing(title, "its stock")
     if _is_there(document[roles.stock.name]):
-        return f"{title} is in stock."
+        left = document[roles.stock.name]
+        is_counted = isinstance(left, int) and not isinstance(left, bool)
+        return f"{title} is in stock, {left} of it." if is_counted else f"{title} is in stock."
     others = [each for each in variants if _is_there(each.get(roles.stock.name))]
     names = list(
         dict.fromkeys(" ".join(_values([each], (*roles.colours[-1:], *roles.sizes[:1]))) for each in others)
@@ -130,6 +136,15 @@ def _sayings(document: Document, vocabulary: Vocabulary) -> Iterable[str]:
             yield from (f"{plain_name(name)}: {item}" for item in _values([document], (name,)))
         elif isinstance(value, bool):
             yield f"{plain_name(name)}: {_plain_value(value)}"
+
+
+def _measures(document: Document) -> list[str]:
+    """Return what a product's fields measure in length, volume or people."""
+    return [
+        f"{plain_name(name)} {_plain_value(value)}"
+        for name, value in document.items()
+        if isinstance(value, int | float) and _MEASURES.search(plain_name(name)) is not None
+    ]
 
 
 def _says(text: str, stems: Sequence[tuple[str, ...]]) -> bool:

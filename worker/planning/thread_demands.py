@@ -8,7 +8,7 @@ everywhere, because one wool hit after "not wool" is worse than one product too 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from search_proxy.filters import ContainsFilter, Filter, NotFilter, OrFilter, RangeFilter, TermFilter
@@ -67,8 +67,10 @@ _TALK = word_set(
     alternatives rather really very quite just but and or with in of from by for at least most show see
     find get give tell about details detail information info take buy love prefer compare comparison
     difference versus vs between better which what how both either neither come comes coming previous
-    cut left there got pair pairs"""
+    cut left there got pair pairs
+    many stainless"""
 )
+_ROSE_GOLD = "rose gold"
 _SAYS_BELOW = re.compile(r"\b(?:under|below|beneath|less than|cheaper than|lower than|<(?!=))", re.I)
 _SAYS_ABOVE = re.compile(r"\b(?:over|above|more than|exceeding|>(?!=))", re.I)
 _LEADING = re.compile(r"^[\W_]*(?:(?:and|but|or|than)\b\s*)+")
@@ -116,7 +118,7 @@ def read_thread_demands(text: str, vocabulary: Vocabulary) -> ReadDemands:
         elif demand.role != "price":
             constraints.append(_constraint(demand, vocabulary))
     topic: list[str] = []
-    for word in (word for read in clauses for word in read.rest):
+    for word in (word for read in clauses for word in _joined(read.rest)):
         found = for_persons(word, vocabulary) or _by_lexicon(word, vocabulary, topic)
         if found is not None:
             constraints.append(found)
@@ -229,9 +231,22 @@ def unwanted_filter(words: str, role: ConstraintRole, vocabulary: Vocabulary) ->
     return _any_of(parts)
 
 
+def _joined(words: Sequence[str]) -> Iterator[str]:
+    """Yield the words with "rose gold" as one: it is no rose and no gold."""
+    left = iter(words)
+    for word in left:
+        following = next(left, None) if word == "rose" else None
+        if following == "gold":
+            yield _ROSE_GOLD
+            continue
+        yield word
+        if following is not None:
+            yield following
+
+
 def _by_lexicon(word: str, vocabulary: Vocabulary, before: Sequence[str]) -> Constraint | None:
     """Read a colour that no field has, or a material, as a word that field or text must have."""
-    if word in COLOURS and not vocabulary.roles.colours:
+    if word in COLOURS | {_ROSE_GOLD} and not vocabulary.roles.colours:
         names = (word, *((SPELLINGS[word],) if word in SPELLINGS else ()))
         wanted = text_filter(names, vocabulary)
         return None if wanted is None else Constraint(role="colour", wanted=True, filter=wanted, words=word)

@@ -61,7 +61,7 @@ _SAME = r"\b(?:in |from |by |of |with )?(?:the |exactly the )?(?:same|this|that)
 def _any(noun: str) -> str:
     return (
         rf"\b(?:in )?{_OR_ANY} (?:{noun})\b|\b{_FORGET} (?:{noun})(?: limits?| filters?| range"
-        rf"| restrictions?| cap)?\b"
+        rf"| restrictions?| cap| preferences?)?\b"
         rf"|\b(?:the )?(?:{noun}){_NO_MATTER}\b"
     )
 

@@ -29,7 +29,8 @@ _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     for pattern, replacement in (
         (
             r"^(?:(?:(?:no|nope|nah|hm+|um+|ok(?:ay)?|yes|yeah|sure|great|cool|nice|thanks|thank you)"
-            r"\s*[,.!;:-]+|actually|sorry|oops|wait|well|hang on|hold on|i mean(?:t)?(?: to say)?"
+            r"\s*[,.!;:-]+|actually|never mind(?=,)|sorry|oops|wait|well|hang on|hold on"
+            r"|i mean(?:t)?(?: to say)?"
             r"|no i mean(?:t)?"
             r"|what i meant (?:was|is)|i(?:'ve| have)? changed my mind|on second thoughts?"
             r"|come to think of it"
@@ -40,6 +41,16 @@ _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"(?<=\w),? (?:instead )?(?:i mean(?:t)?|rather)$", ""),
         (r"\bnothing but\b", "only"),
         (r"^tell me more$", "tell me about it"),
+        (
+            r"^(?:please )?(?:(?:can you |could you )?show me|give me|find me) another(?: one)?$",
+            "show me more",
+        ),
+        (r"(?<=\d) ?& ?(?=[$€£]?\d)", " and "),
+        (
+            r"^(?:which|what)(?: one| of (?:these|those|them))? (?:has|have|got) (?:the )?"
+            r"(?:best|highest|better|most) (?:reviews?|ratings?|stars|reviewed|rated)$",
+            "best rated",
+        ),
         (r"^(?:the one|one) before(?: that| it)?$", "the previous one"),
         (r"^(?:a (?:bit|little) |slightly |even |still |go |much )*lower$", "cheaper"),
         (r"^(?:a (?:bit|little) |slightly |even |still |go |much )*higher$", "more expensive"),

@@ -61,8 +61,8 @@ _PATTERNS: tuple[tuple[Asked, str], ...] = (
     ),
     (
         "sizes",
-        r"\b(?:what|which)(?: other)? sizes?\b|\bhow (?:big|large|long|tall|wide|small) (?:is|are)(?: they"
-        r"| these)?$"
+        r"\b(?:what|which)(?: other)? sizes?\b|\bhow (?:big|large|long|tall|wide|small) (?:is|are)(?: it"
+        r"| they| these| this| that)?$"
         r"|\bdimensions\b",
     ),
     (
@@ -79,7 +79,11 @@ _PATTERNS: tuple[tuple[Asked, str], ...] = (
         r"\b(?:any|is .*|are .*) good$|\bworth it\b|\bwhat (?:do|did) (?:people|others|customers) "
         r"|\bhow (?:good|well rated) is\b|\b(?:the|its|what|any) (?:reviews?|ratings?)\b",
     ),
-    ("stock", r"\b(?:is|are) .*\bin stock\b"),
+    (
+        "stock",
+        r"\b(?:is|are) .*\bin stock\b|^how many(?: of (?:them|those|these))?"
+        r"(?: (?:do you have|have you got|are there|are left|of it))?(?: left| there| in stock)?$",
+    ),
     (
         "description",
         r"^(?:(?:can|could) you )?(?:please )?(?:tell me (?:more|everything|about)|describe"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from worker.planning.thread_decision import ThreadDecision, to_show
@@ -10,6 +11,7 @@ from worker.planning.thread_question_kinds import Question
 from worker.planning.thread_state import ThreadState
 
 MAX_COMPARED = 4
+_IT = re.compile(r"\b(?:it|its|(?:this|that) one)\b")
 
 
 def about_some(
@@ -25,6 +27,11 @@ def about_some(
     elif not products and (question.asked != "words" or question.of_what_was_spoken):
         products = focus
     return to_show(products, state, question) if products else None
+
+
+def is_about_one(text: str, question: Question | None, state: ThreadState) -> bool:
+    """Return whether a sentence asks about "it" where several were shown and none was spoken of."""
+    return question is not None and len(state.shown) > 1 and _IT.search(text) is not None
 
 
 def about_all(question: Question, state: ThreadState) -> ThreadDecision:

@@ -66,6 +66,10 @@ _BY_PRICE = re.compile(
     rf"(?: (?:{_THING}|among (?:these|those|them))\b|\s*\?*$)",
     re.I,
 )
+_BY_AMOUNT = re.compile(
+    r"\b(?:the|that) (?:one|pair) (?:for|at|that costs|costing) [$€£]?\s?(?P<for>\d+(?:[.,]\d{1,2})?)(?!\d)"
+    r"|\b(?:the|that) [$€£]?\s?(?P<amount>\d+(?:[.,]\d{1,2})?)[$€£]? (?:dollar |euro |pound )?one\b"
+)
 _STEP = re.compile(r"\bthe (?P<step>next|previous) one\b", re.I)
 _POINTED = re.compile(r"\b(?:(?:that|this) (?:one|product|item)|it|its)\b", re.I)
 _BY_NAME = re.compile(r"\b(?:that|this) (?P<name>[\w'’&-]+(?: [\w'’&-]+){0,3})", re.I)
@@ -116,6 +120,11 @@ def find_references(text: str, state: ThreadState) -> References:
         elif nouns:
             products.append(state.shown[index])
             spans.append((match.start(), match.start("noun") + nouns))
+    for match in _BY_AMOUNT.finditer(text):
+        costing = _costing(match["for"] or match["amount"], state)
+        if costing is not None:
+            products.append(costing)
+            spans.append(match.span())
     for match in (*_BY_PRICE.finditer(text), *_STEP.finditer(text)):
         found = _by_price(match, state) if "which" in match.groupdict() else _step(match["step"], state)
         if found is not None:
@@ -171,6 +180,13 @@ def _by_price(match: re.Match[str], state: ThreadState) -> ShownProduct | None:
     cheapest = match["which"] in {"cheapest", "least expensive"}
     chosen = min if cheapest else max
     return chosen(priced, key=lambda product: product.price or 0.0)
+
+
+def _costing(amount: str, state: ThreadState) -> ShownProduct | None:
+    """Return the product of that price; people leave the cents out."""
+    said = float(amount.replace(",", "."))
+    priced = ((each, each.price) for each in state.shown if each.price is not None)
+    return next((each for each, price in priced if said in (price, int(price), round(price))), None)
 
 
 def _step(step: str, state: ThreadState) -> ShownProduct | None:

@@ -31,7 +31,7 @@ from worker.planning.thread_moves import Move, take_moves
 from worker.planning.thread_phrasing import plain, rephrase
 from worker.planning.thread_products import ShownProduct, product_filter
 from worker.planning.thread_question_kinds import read_question
-from worker.planning.thread_questions import about_all, about_some
+from worker.planning.thread_questions import about_all, about_some, is_about_one
 from worker.planning.thread_recall import recall
 from worker.planning.thread_references import References, find_pointed, find_references
 from worker.planning.thread_spelling import respelled
@@ -130,6 +130,8 @@ def _next_turn(
         about = about_some(question, references.products, state)
         if about is not None:
             return about
+        if is_about_one(rest_without, question, state):
+            return about_all(question, state)
     lifted, rest_without = lift_values(rest_without, state)
     if lifted is not state:
         return to_search(lifted, vocabulary)

@@ -116,7 +116,8 @@ class ThreadState:
     def after_nothing(self, previous: ThreadState) -> ThreadState:
         """Return the thread after a search that found nothing: `previous`, with what is unwanted since.
 
-        A wish that cannot be met is given up, so that the next one can; an exclusion never is.
+        A wish that cannot be met is given up, so that the next one can; an exclusion never is, so it is the
+        wishes beside it that go: who gets no grey jacket without black ones wants any colour but black.
         """
         unwanted = tuple(
             each for each in self.constraints if not each.wanted and each not in previous.constraints
@@ -124,7 +125,7 @@ class ThreadState:
         kept = tuple(
             each
             for each in previous.constraints
-            if not (each.wanted and any(_words(each) == _words(other) for other in unwanted))
+            if not (each.wanted and any(each.role == other.role for other in unwanted))
         )
         # Going back from here is going back to `previous`, not to what was before it.
         after = replace(previous, constraints=(*kept, *unwanted)[-MAX_CONSTRAINTS:])
@@ -208,10 +209,6 @@ def _search_of_json(value: Mapping[str, Any]) -> ThreadState:
         sort=None if value["sort"] is None else SortField(name=value["sort"][0], order=value["sort"][1]),
         like=None if value["like"] is None else product_of_json(value["like"]),
     )
-
-
-def _words(constraint: Constraint) -> tuple[str, str]:
-    return constraint.role, constraint.words
 
 
 def _whole(value: float | None) -> float | int | None:

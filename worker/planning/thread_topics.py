@@ -32,6 +32,7 @@ _REFINES = re.compile(
 _MORE_SO = re.compile(
     r"\b(?:something|anything|somewhat|a (?:bit|little)|much|even|ones?) (?:more \w+|\w{3,}er)(?: ones?)?$"
 )
+_WHAT_ABOUT = re.compile(r"^(?:and |but |so )*(?:what|how) about\b")
 MAX_REFINING_WORDS = 3
 
 
@@ -54,6 +55,8 @@ def begins_anew(text: str, demands: ReadDemands, state: ThreadState, vocabulary:
         return False
     if _names_products(new, vocabulary):
         return True
+    if demands.constraints and _WHAT_ABOUT.search(text) is not None:
+        return False
     if _SPEAKS_OF_THE_OLD.search(text):
         return False
     # Qualities come bare or with "for": "waterproof", "for hiking". A plural or "a ..." is a thing.

@@ -48,6 +48,13 @@ def test_a_question_is_answered_from_the_products_own_data(asked: str, told: str
     assert answer(asked) == told
 
 
+def test_a_product_without_sizes_tells_what_it_measures() -> None:
+    """Its own measures, by the names that the merchant gave them."""
+    pot = {"_id": "p", "productTitle": "Pot", "capacityL": 1.5, "heightCm": 12, "pieces": 3}
+    question = Question(asked="sizes")
+    assert answer_question(question, [pot], [pot], VOCABULARY) == "Pot comes in capacity l 1.5, height cm 12."
+
+
 def test_two_products_are_compared_by_what_differs() -> None:
     """Prices first; what both have alike is not said."""
     told = answer("what is the difference", ALDER, BIRCH)
