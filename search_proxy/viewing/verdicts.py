@@ -12,8 +12,8 @@ from collections.abc import Callable, Collection, Iterable
 
 from search_proxy.viewing.gate import View
 
-MAX_VERDICTS = 200_000
-"""About 50 MB of keys at most; the least recently used go first."""
+MAX_VERDICTS = 100_000
+"""About 30 MB at most; the least recently used go first."""
 
 _Key = tuple[str, str, str, str, frozenset[str], str]
 
