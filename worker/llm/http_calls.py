@@ -86,6 +86,7 @@ class HttpCalls:
         """End a call: a connection whose answer was not read to its end is cut."""
         self._places.release()
         if connection.is_reusable:
+            connection.let_go()
             self._idle.append((connection, time.monotonic()))
         else:
             connection.cut()

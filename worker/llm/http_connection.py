@@ -103,6 +103,11 @@ class HttpConnection(asyncio.Protocol):
         if self._limit is None:
             self._limit = self._loop.call_later(seconds, self._settle, None)
 
+    def let_go(self) -> None:
+        """Forget who was reading: an idle connection must not keep an answer in memory."""
+        self._take = self._answered = self._ended = None
+        self.headers = {}
+
     def cut(self) -> None:
         """Close the connection at once, whatever is under way."""
         self._is_open = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import socket
+import weakref
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import cast
@@ -184,6 +185,26 @@ async def test_an_end_that_was_waited_for_in_vain_leaves_the_next_call_alone() -
             second.read_into(body.extend)
             await second.ended()
         assert body == b"hi"
+        calls.close()
+
+
+async def test_an_idle_connection_keeps_nothing_of_its_last_answer() -> None:
+    """What read it would otherwise live as long as the connection, and all that it knows."""
+
+    class Reader:
+        def take(self, data: bytes) -> None:
+            """Read nothing."""
+
+    async with answering(says(OK)) as server:
+        calls = HttpCalls(server.url)
+        reader = Reader()
+        alive = weakref.ref(reader)
+        async with calls.call(b"GET", server.url + "/", {}) as answer:
+            answer.read_into(reader.take)
+            await answer.ended()
+        del reader
+        assert answer.is_open
+        assert alive() is None
         calls.close()
 
 
