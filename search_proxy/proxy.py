@@ -90,12 +90,20 @@ class SearchProxy:
         ]
 
     async def describe_index(self, caller: Caller, index: str) -> IndexDescription:
-        """Return the index's fields and sizes, of what the caller may see alone."""
+        """Return the index's fields and sizes, of what the caller may see alone.
+
+        Raises:
+            SearchError: As the backend; also where the caller's forced filter cannot be answered.
+        """
         self._check_index(caller, index)
         rights = rights_of(caller, self._view_gate(caller, index))
         described = await self._backend.describe(caller.account_id, index)
         if rights.forced is not None and not (rights.is_everything_open and not described.says_who_may_see):
-            described = await self._backend.describe(caller.account_id, index, rights.forced)
+            try:
+                described = await self._backend.describe(caller.account_id, index, rights.forced)
+            except UnknownField as error:
+                # What a forced filter asks for nobody has, so there is no field that this caller may know.
+                raise UnknownField(error.field, (), error.where) from error
         return rights.shown(described)
 
     async def _judged(

@@ -183,6 +183,16 @@ async def test_a_forced_filter_binds_the_description_too(shop: tuple[SearchProxy
     assert (owner.documents, bool(owner.rights)) == (1, True)
 
 
+async def test_a_forced_filter_over_no_field_names_none(shop: tuple[SearchProxy, EmbeddedBackend]) -> None:
+    """A key that was set up wrongly opens nothing, the names of fields included."""
+    wrong = shopper("gold", forced="nosuchfield:1")
+    for asked in (shop[0].describe_index(wrong, INDEX), shop[0].handle_search(wrong, _TENTS)):
+        with pytest.raises(UnknownField) as refused:
+            await asked
+        assert "color" not in str(refused.value)
+    assert (await shop[0].get_documents(wrong, INDEX, ["open-1"]))[0].document is None
+
+
 @pytest.mark.parametrize(("groups", "expected"), [((), set()), (("gold",), {"gilded", "gilded tent"})])
 async def test_completions_are_of_what_is_seen(
     tmp_path: Path, groups: tuple[str, ...], expected: set[str]
