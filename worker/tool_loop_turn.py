@@ -6,9 +6,11 @@ keeps the model from an answer, the rules give one; what was shown until then st
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 
+from search_proxy.caller import Caller
 from search_proxy.errors import SearchError
 from search_proxy.filters import merge_filters
 from search_proxy.tools.definition import OfferedTool
@@ -18,6 +20,7 @@ from worker.converse_turn import ConverseTurn
 from worker.grounding import GroundedText
 from worker.planning.plan import PlanReport, PlanSource
 from worker.product_context import ProductContext
+from worker.services import Services
 from worker.summary_prices import PriceCheck
 from worker.summary_request import hit_price
 from worker.summary_rules import rules_summary
@@ -27,6 +30,8 @@ from worker.tool_loop_calls import LoopCalls
 from worker.tool_loop_model import ModelSeat
 from worker.tool_loop_page import ToolFinds
 from worker.tool_loop_prompt import opening_request
+
+logger = logging.getLogger(__name__)
 
 _SHARE_OF_RUN = 0.8
 
@@ -69,13 +74,24 @@ async def answer_by_tools(turn: ConverseTurn) -> bool:
 
 async def _offered(turn: ConverseTurn) -> Sequence[OfferedTool]:
     """Return the account's tools that can answer here; none where the index cannot be described."""
-    agentic = turn.request.agentic
+    agentic, toolbox = turn.request.agentic, turn.services.toolbox
+    if not toolbox.is_measured(agentic.caller, agentic.index):
+        # Some dozens of searches, which the next turn has the use of and this one does not wait for.
+        measuring = _measure(turn.services, agentic.caller, agentic.index)
+        turn.services.wait_until(measuring, name="measure-tools")
     try:
-        offered = await turn.services.toolbox.offered(agentic.caller, agentic.index)
+        offered = await toolbox.offered(agentic.caller, agentic.index, measured=False)
     except SearchError as error:
         turn.answer.warnings.append(f"tools_not_offered:{type(error).__name__}")
         return ()
     return [tool for tool in offered if tool.is_available]
+
+
+async def _measure(services: Services, caller: Caller, index: str) -> None:
+    try:
+        await services.toolbox.offered(caller, index)
+    except SearchError as error:
+        logger.warning("tools_not_measured", extra={"index": index, "reason": str(error)})
 
 
 def _calls(turn: ConverseTurn, finds: ToolFinds) -> LoopCalls:

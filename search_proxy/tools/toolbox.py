@@ -78,14 +78,22 @@ class Toolbox:
         switches = self._settings.snapshot(caller.account_id, index).settings.agentic_config.tools
         return frozenset(tool.name for tool in TOOLS if getattr(switches, tool.name))
 
-    async def offered(self, caller: Caller, index: str, name_of: NameOf = str) -> Sequence[OfferedTool]:
+    def is_measured(self, caller: Caller, index: str) -> bool:
+        """Return whether the costs of an index are known, as this caller would be told them."""
+        return self._corpus(caller, index).costs is not None
+
+    async def offered(
+        self, caller: Caller, index: str, name_of: NameOf = str, *, measured: bool = True
+    ) -> Sequence[OfferedTool]:
         """Return the tools of one index with their descriptions, in a fixed order.
+
+        Without `measured` nobody waits for costs that are not known yet: they are left out.
 
         Raises:
             SearchError: The index does not exist for the caller, or the engine could not answer.
         """
         names = self.switched_on(caller, index)
-        profile, costs = await self._described(caller, index)
+        profile, costs = await self._described(caller, index, measured)
         offered = []
         for tool in (tool for tool in TOOLS if tool.name in names):
             missing = why_unavailable(tool.name, profile, self._web)
@@ -194,9 +202,13 @@ class Toolbox:
                     corpus.costs = None
         return known
 
-    async def _described(self, caller: Caller, index: str) -> tuple[CorpusProfile, Mapping[str, ToolCost]]:
+    async def _described(
+        self, caller: Caller, index: str, measured: bool
+    ) -> tuple[CorpusProfile, Mapping[str, ToolCost]]:
         profile = await self._profile(caller, index)
         corpus = self._corpus(caller, index)
+        if not measured:
+            return profile, corpus.costs or {}
         async with corpus.lock:
             if corpus.costs is None:
                 names = frozenset(tool.name for tool in TOOLS)

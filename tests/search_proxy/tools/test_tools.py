@@ -270,3 +270,16 @@ async def test_a_whole_number_with_a_point_is_a_whole_number(tmp_path: Path) -> 
     async with open_tools(tmp_path) as tools:
         assert len((await tools.call("mail", "filter_documents", limit=3.0))["hits"]) == 3
         assert "'limit'" in await tools.sentence("mail", "filter_documents", limit=2.5)
+
+
+async def test_nobody_has_to_wait_for_costs(tmp_path: Path) -> None:
+    """What is not measured yet is left out; once somebody has waited, everybody is told."""
+    async with open_tools(tmp_path) as tools:
+        assert not tools.toolbox.is_measured(tools.caller, "mail")
+        at_once = await tools.toolbox.offered(tools.caller, "mail", measured=False)
+        assert "Cost: not measured here." in at_once[0].description
+        whole = await tools.toolbox.offered(tools.caller, "mail")
+        assert "calls measured on this index" in whole[0].description
+        assert tools.toolbox.is_measured(tools.caller, "mail")
+        later = await tools.toolbox.offered(tools.caller, "mail", measured=False)
+        assert later[0].description == whole[0].description
