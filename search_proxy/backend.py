@@ -18,6 +18,7 @@ class SearchBackend(Protocol):
     An engine that ranks first and then drops what does not pass says `filters_before_ranking = False`;
     `backends/adaptive.py` makes a backend of it that keeps what is promised here.
     """
+
     async def search(self, account_id: str, request: SearchRequest) -> SearchResult:
         """Return one page of hits, with totals and facets that agree with each other.
 
