@@ -27,9 +27,9 @@ class ServerProcess:
 
 @asynccontextmanager
 async def server_process(
-    folder: Path, command: str = "demo", **settings: str
+    folder: Path, command: str = "demo", port: int = 0, **settings: str
 ) -> AsyncIterator[ServerProcess]:
-    """Run `aisle COMMAND` on a free port with `AISLE_*` settings; killed on leaving if it still runs."""
+    """Run `aisle COMMAND` with `AISLE_*` settings; killed on leaving if it still runs. Port 0 is any."""
     clean = {
         name: value
         for name, value in os.environ.items()
@@ -45,7 +45,7 @@ async def server_process(
             "worker.cli",
             command,
             "--port",
-            "0",
+            str(port),
             env=environment,
             stdout=PIPE,
             stderr=stderr,

@@ -75,6 +75,14 @@ class Browser:
         """Press a key where the focus is."""
         self._call("press", key=key)
 
+    def sleep(self, *, asleep: bool) -> None:
+        """Freeze the page as a closed lid does, or wake it."""
+        self._call("asleep", asleep=asleep)
+
+    def go_offline(self, *, offline: bool) -> None:
+        """Take the network away, or give it back."""
+        self._call("offline", offline=offline)
+
     def back(self) -> None:
         """Go back in history."""
         self._call("back")

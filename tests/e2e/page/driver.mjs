@@ -95,6 +95,12 @@ const commands = {
     })()`;
     if (!(await commands.js({ expression }))) throw new Error("nobody took the drop");
   },
+  async asleep({ asleep }) {
+    await debuggerSession.send("Page.setWebLifecycleState", { state: asleep ? "frozen" : "active" });
+  },
+  async offline({ offline }) {
+    await context.setOffline(offline);
+  },
   files: ({ selector, paths }) => page.setInputFiles(selector, paths),
   async screenshot({ path }) {
     await page.screenshot({ path });

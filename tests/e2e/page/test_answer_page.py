@@ -275,6 +275,59 @@ def test_a_run_that_is_gone_ends_with_a_line_and_a_button(browser: Browser, stor
     assert store.runs_started == 1
 
 
+def test_a_page_that_slept_goes_on_with_what_it_missed(browser: Browser, store: ScriptedStore) -> None:
+    """The connection died during the sleep; awake, the page takes the run up after its last event."""
+    run = _open(browser, store)
+    begin(run, store)
+    run.delta(summary="One, ")
+    browser.wait("document.querySelector('.summary').textContent === 'One, '")
+    browser.sleep(asleep=True)
+    run.cut()
+    run.delta(summary="two.")
+    run.delta(receipt=receipt())
+    run.end()
+    browser.sleep(asleep=False)
+    browser.wait("document.querySelector('.foot .link')")
+    assert browser.text(".summary") == "One, two."
+    assert store.runs_started == 1
+
+
+def test_a_page_that_slept_too_long_says_so_and_asks_again_when_told(
+    browser: Browser, store: ScriptedStore
+) -> None:
+    """The run is forgotten meanwhile: one line, one button, and no run started by itself."""
+    run = _open(browser, store)
+    begin(run, store)
+    browser.wait("document.querySelector('.best .card-link')")
+    browser.sleep(asleep=True)
+    store.forgets_runs = True
+    run.cut()
+    browser.sleep(asleep=False)
+    browser.wait("document.querySelector('.error button')")
+    assert "no longer there" in browser.text(".error p")
+    assert store.runs_started == 1
+    browser.click(".error button")
+    again = store.next_run()
+    whole_answer(again, store)
+    browser.wait("document.querySelector('.foot .link') && !document.querySelector('.error p')")
+
+
+def test_without_a_network_a_line_and_a_button_say_so(browser: Browser, store: ScriptedStore) -> None:
+    """Nothing spins for ever; with the network back the button answers."""
+    _open(browser, store)
+    browser.wait("document.querySelector('#q')")
+    browser.go_offline(offline=True)
+    browser.fill("#q", "a warm coat for long winter walks")
+    browser.press("Enter")
+    browser.wait("document.querySelector('.error button')")
+    assert len(browser.texts(".error p")) == 1
+    browser.go_offline(offline=False)
+    browser.click(".error button")
+    again = store.next_run()
+    whole_answer(again, store)
+    browser.wait("document.querySelector('.foot .link') && !document.querySelector('.error p')")
+
+
 def test_scores_are_never_shown(browser: Browser, store: ScriptedStore) -> None:
     """Neither a number nor null. Source: storefront page."""
     run = _open(browser, store)

@@ -9,6 +9,8 @@ import pytest
 
 from tests.e2e.page.browser import Browser
 from tests.e2e.page.wire import Q
+from tests.support.scripted_gemini import ScriptedGemini
+from tests.support.scripted_gemini.scenarios import stalled
 from tests.support.server_process import server_process
 
 pytestmark = pytest.mark.anyio
@@ -20,6 +22,31 @@ async def test_the_demo_answers_with_shelves_pictures_and_a_list_that_can_be_nar
     """What `aisle demo` prints an address for works in a browser, from question to product to chat."""
     async with asyncio.timeout(90), server_process(tmp_path, "demo") as server:
         await asyncio.to_thread(_walk_through, browser, server.url)
+
+
+async def test_a_server_that_restarts_in_the_middle_costs_one_press(browser: Browser, tmp_path: Path) -> None:
+    """Killed during an answer: an honest line and one button, which the next server answers."""
+    async with asyncio.timeout(120), ScriptedGemini() as gemini:
+        gemini.choose = lambda _: stalled()
+        model = {
+            "gemini_base_url": gemini.base_url,
+            "gemini_api_key": "test-key",
+            "model_first_chunk_seconds": "25",
+            "model_total_seconds": "25",
+        }
+        async with server_process(tmp_path, "demo", **model) as server:
+            port = int(server.url.rpartition(":")[2])
+            await asyncio.to_thread(browser.open, f"{server.url}/{Q}")
+            await asyncio.to_thread(browser.wait, "document.querySelector('.best .card-link')", 20)
+            server.process.kill()
+            await server.process.wait()
+            await asyncio.to_thread(browser.wait, "document.querySelector('.error button')", 30)
+        said = await asyncio.to_thread(browser.texts, ".error p")
+        async with server_process(tmp_path, "demo", port=port):
+            await asyncio.to_thread(browser.click, ".error button")
+            await asyncio.to_thread(browser.wait, "document.querySelector('.foot .link')", 20)
+            assert await asyncio.to_thread(browser.texts, ".error") == []
+    assert len(said) == 1
 
 
 def _walk_through(browser: Browser, url: str) -> None:
