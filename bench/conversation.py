@@ -78,14 +78,19 @@ async def _measure(conversations: Conversations, storage: str, target_ms: float)
     async def read() -> None:
         await conversations.read("bench", conversation_id)
 
+    async def read_and_decode() -> None:
+        tuple((await conversations.read("bench", conversation_id)).interactions)
+
     reading = await _times(read)
+    decoding = await _times(read_and_decode)
     rates = [await _turns_per_second(conversations) for _ in range(ROUNDS)]
     target = f"ms (target {target_ms})"
     return [
         _row(f"{storage}: enter a turn, before its first event", entering[WARM_UP:], "ms"),
-        _row(f"{storage}: lease, and load the last 10 of 100 turns", loading[WARM_UP:], target),
+        _row(f"{storage}: lease, and load the last 10 of 100 turns, one decoded", loading[WARM_UP:], target),
         _row(f"{storage}: append, durable", appending[WARM_UP:], target),
-        _row(f"{storage}: read and decode all 100 turns", reading, "ms"),
+        _row(f"{storage}: read all 100 turns, the last one decoded", reading, target),
+        _row(f"{storage}: read and decode all 100 turns", decoding, "ms"),
         Row(
             f"{storage}: turns of {PARALLEL} conversations at once (median, worst round)",
             f"{statistics.median(rates):,.0f}",

@@ -18,8 +18,9 @@ from typing import Any
 from conversation.alarms import AlarmSweep
 from conversation.conversation_object import tokens
 from conversation.errors import ConversationNotFound, StorageUnavailable
+from conversation.history import History
 from conversation.identity import is_issued_id, new_conversation_id, new_secret
-from conversation.interaction import Interaction, decode_interaction
+from conversation.interaction import Interaction
 from conversation.leases import LeaseKeeper
 from conversation.namespace import Namespace
 from conversation.policy import ConversationPolicy
@@ -39,7 +40,7 @@ class Conversation:
     """A conversation with the turns that are kept of it, oldest first; `summary.turns` counts all."""
 
     summary: ConversationSummary
-    interactions: tuple[Interaction, ...]
+    interactions: Sequence[Interaction]
 
 
 class Conversations:
@@ -125,11 +126,7 @@ class Conversations:
         found = await self._storage.read(key)
         if found is None:
             raise ConversationNotFound(conversation_id)
-        interactions = tuple(
-            decode_interaction(turn.body, number=turn.number, created_at=turn.created_at)
-            for turn in found.turns
-        )
-        return Conversation(summary=found.summary, interactions=interactions)
+        return Conversation(summary=found.summary, interactions=History(found.turns))
 
     async def export(self, account_id: str, conversation_id: str) -> dict[str, Any]:
         """Return everything kept of a conversation as JSON, in names that can be shown to its owner.

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from conversation.conversations import Conversations, try_load_secret
-from conversation.policy import ConversationPolicy
-from conversation.sqlite_storage import MAX_FILE_BYTES, SqliteStorage
+from conversation.policy import MAX_FILE_BYTES, ConversationPolicy
+from conversation.sqlite_storage import SqliteStorage
 from conversation.storage import ConversationStorage
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+MAX_FILE_BYTES = 16 * 1024**3
+"""Two million conversations of four turns; beyond it Redis is the right storage."""
+
 DAY_SECONDS = 86_400.0
 
 

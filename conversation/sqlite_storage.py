@@ -16,6 +16,7 @@ from typing import TypeVar
 
 from conversation import sqlite_statements as statements
 from conversation.errors import StorageTimeout, StorageUnavailable
+from conversation.policy import MAX_FILE_BYTES
 from conversation.sqlite_file import open_reader, translate
 from conversation.sqlite_writer import SqliteWriter
 from conversation.storage import (
@@ -27,9 +28,6 @@ from conversation.storage import (
 )
 
 Result = TypeVar("Result")
-
-MAX_FILE_BYTES = 16 * 1024**3
-"""Two million conversations of four turns; beyond it Redis is the right storage."""
 
 
 class SqliteStorage:

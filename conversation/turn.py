@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 from conversation.conversation_object import ConversationObject
 from conversation.errors import ConversationError, StorageUnavailable
-from conversation.interaction import Interaction, decode_interaction, encode_interaction
+from conversation.history import History
+from conversation.interaction import Interaction, encode_interaction
 from conversation.leases import LeaseKeeper
 
 logger = logging.getLogger(__name__)
@@ -52,7 +53,7 @@ class Turn:
         self._token = token
         self._check = check
         self._leases = leases
-        self._history: tuple[Interaction, ...] | None = None
+        self._history: Sequence[Interaction] | None = None
         self._failure: ConversationError | None = None
         self._loading = asyncio.Lock()
         self._asked = False
@@ -64,11 +65,12 @@ class Turn:
         """The conversation's id, known from the start."""
         return self._object.key.conversation_id
 
-    async def history(self) -> tuple[Interaction, ...]:
+    async def history(self) -> Sequence[Interaction]:
         """Return the last turns, oldest first, once no other turn runs; the first call takes the lease.
 
         A failure is remembered: whoever asks again, `commit` included, gets it at once, because a turn that
-        was answered without its history must not become the state that the next one builds on.
+        was answered without its history must not become the state that the next one builds on. All but the
+        last turn are decoded when they are looked at, which raises `StorageDamaged` where one cannot be.
 
         Raises:
             ConversationNotFound: The id was never issued to this account.
@@ -85,10 +87,7 @@ class Turn:
                     self._asked = True
                     begun = await self._object.begin(self._place, self._token)
                     self._leases.hold(self._token, self._object)
-                    self._history = tuple(
-                        decode_interaction(turn.body, number=turn.number, created_at=turn.created_at)
-                        for turn in begun.history
-                    )
+                    self._history = History(begun.history)
                 except ConversationError as error:
                     self._failure = error
                     raise

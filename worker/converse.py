@@ -113,7 +113,7 @@ class Converse:
             request=self._request,
             answer=self.answer,
             stream=self._stream,
-            history=memory.past_turns(),
+            history=() if self._services.model is None else memory.past_turns(),
             thread=thread,
             vocabulary=vocabulary,
             context=context,

@@ -68,7 +68,7 @@ class ConversationMemory:
     def __init__(self, turn: Turn, answer: Answer) -> None:
         self.conversation_id = turn.conversation_id
         answer.conversation_id = turn.conversation_id
-        self.history: tuple[Interaction, ...] = ()
+        self.history: Sequence[Interaction] = ()
         self.thread = ThreadState()
         self.number: int | None = None
         self._tried = False
@@ -83,20 +83,26 @@ class ConversationMemory:
         """
         with self._answer.timings.measure(Stage.CONVERSATION_LOAD):
             try:
-                self.history = await self._turn.history()
+                history = await self._turn.history()
+                may_read = self._may_read(history)
             except ConversationNotFound as error:
                 raise NotFound(str(error)) from error
             except ConversationError as error:
                 self._tell("conversation_not_loaded", error)
-        if not self._may_read(self.history):
-            self.history = ()
+                return
+        if not may_read:
             raise NotFound(f"conversation {self.conversation_id!r} does not exist")
-        if self.history:
-            self.thread = ThreadState.from_json(self.history[-1].state)
+        self.history = history
+        if history:
+            self.thread = ThreadState.from_json(history[-1].state)
 
     def past_turns(self) -> tuple[PastTurn, ...]:
-        """Return the turns as a planner may see them: what was asked and what was said."""
-        return tuple(PastTurn(query=past.query, summary=past.summary) for past in self.history)
+        """Return the turns as a model may see them: what was asked and what was said."""
+        try:
+            return tuple(PastTurn(query=past.query, summary=past.summary) for past in self.history)
+        except ConversationError as error:
+            self._tell("conversation_not_loaded", error)
+            return ()
 
     async def keep(
         self,

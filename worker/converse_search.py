@@ -66,7 +66,7 @@ class ConversingSearch:
             self._answer.request = self._rewritten(decision)
         part = TurnPart(
             answer=self._answer,
-            history=memory.past_turns(),
+            history=() if self._services.model is None else memory.past_turns(),
             is_follow_up=is_follow_up,
             is_plain=decision is not None and decision.kind == "show",
             keep=lambda: self._keep(memory, _COMMIT_SECONDS),

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from cache.config import CacheConfig, DynamoConfig
 from conversation.opening import ConversationConfig
-from conversation.sqlite_storage import MAX_FILE_BYTES
+from conversation.policy import MAX_FILE_BYTES
 from search_proxy.accounts.open_accounts import DynamoDBPlace
 from search_proxy.embedding.gemini_config import GeminiEmbeddingConfig
 from search_proxy.embedding.opening import EmbedderKind, EmbeddingConfig
