@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from search_proxy.engine.columns import Array, FieldColumns
-from search_proxy.engine.distinct import count_distinct
+from search_proxy.engine.distinct import count_distinct, distinct
 from search_proxy.engine.snapshot import Snapshot
 from search_proxy.errors import InvalidSearch
 from search_proxy.models import FacetField, FacetRange, FacetsRequest
@@ -23,6 +23,9 @@ MAX_FACETS = 100
 MAX_RESULTS = 10_000
 MAX_RANGES = 100
 _REMEMBERED_NAMES = 2_000
+
+_FEW_GROUPS = 0.02
+"""Below this share of all groups, sorting those that occur is faster than marking them."""
 
 
 def check_facets(request: FacetsRequest) -> None:
@@ -115,76 +118,90 @@ def matched_rows(snapshot: Snapshot, rows: Array) -> Matched:
     return Matched(rows, rows[snapshot.has_siblings[rows]])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Values:
-    """A field's values as pairs of row and code, `true` and `false` behind the texts.
+    """A field's values by row, each once, as codes from 1 on; 0 is none. `true` and `false` come last.
 
-    Pairs of the same product and code have the same group, and a group counts once. Where no row has two
-    values, `code_of_row` and `group_of_row` have them by row, -1 for none.
+    Where a row has several, those of row `n` lie from `starts[n]` to `starts[n + 1]`; else there is one for
+    every row. Where variants collapse, the same value of the same product has the same group, -1 being none.
     """
 
     width: int
-    rows: Array
     codes: Array
-    groups: Array
-    code_of_row: Array | None
-    group_of_row: Array | None
+    groups: Array | None
+    code_of_group: Array
+    starts: Array | None
 
-    def among(self, rows: Array, size: int) -> tuple[Array, Array]:
-        """Return the code and the group of every value that `rows` have."""
-        if self.code_of_row is not None and self.group_of_row is not None:
-            codes = self.code_of_row[rows]
-            has_one = codes >= 0
-            return codes[has_one], self.group_of_row[rows][has_one]
-        mask = np.zeros(size, bool)
-        mask[rows] = True
-        inside = mask[self.rows]
-        return self.codes[inside], self.groups[inside]
+    def places(self, rows: Array) -> Array:
+        """Return where the values of `rows` lie."""
+        if self.starts is None:
+            return rows
+        first = self.starts[rows]
+        sizes = self.starts[rows + 1] - first
+        before = np.cumsum(sizes) - sizes
+        return np.repeat(first - before, sizes) + np.arange(int(sizes.sum()))
+
+    def codes_of_groups(self, groups: Array) -> Array:
+        """Return the code of every group that occurs, once each."""
+        if len(groups) < _FEW_GROUPS * len(self.code_of_group):
+            present = distinct(groups)
+            present = present[present >= 0]
+        else:
+            # The last place is that of -1, no group.
+            seen = np.zeros(len(self.code_of_group) + 1, bool)
+            seen[groups] = True
+            present = np.flatnonzero(seen[:-1])
+        codes: Array = self.code_of_group[present]
+        return codes
 
 
 def _value_counts(snapshot: Snapshot, field: str, matched: Matched, *, collapsed: bool) -> Array:
-    """Return how often each value occurs, by its code."""
+    """Return how often each value occurs, by its code, the first being 0."""
     values = snapshot.derived(
         ("values", field, collapsed), lambda: _values(snapshot, field, collapsed=collapsed)
     )
-    if values.code_of_row is None:
-        codes, groups = values.among(matched.rows, snapshot.size)
-        return np.bincount(codes[_first_of_each(groups)], minlength=values.width)
-    counts = np.bincount(values.code_of_row[matched.rows] + 1, minlength=values.width + 1)[1:]
-    if collapsed and len(matched.siblings):
+    bins = values.width + 1
+    counts = np.bincount(values.codes[values.places(matched.rows)], minlength=bins)
+    if values.groups is not None and len(matched.siblings):
         # Each was counted once too often for every sibling with the same value that came before it.
-        codes, groups = values.among(matched.siblings, snapshot.size)
-        counts -= np.bincount(codes, minlength=values.width)
-        counts += np.bincount(codes[_first_of_each(groups)], minlength=values.width)
-    return counts
-
-
-def _first_of_each(groups: Array) -> Array:
-    """Return one position of every group that occurs."""
-    if not len(groups):
-        return groups
-    positions = np.arange(len(groups))
-    last = np.empty(int(groups.max()) + 1, np.int64)
-    last[groups] = positions
-    chosen: Array = np.flatnonzero(last[groups] == positions)
-    return chosen
+        places = values.places(matched.siblings)
+        counts -= np.bincount(values.codes[places], minlength=bins)
+        counts += np.bincount(values.codes_of_groups(values.groups[places]), minlength=bins)
+    return counts[1:]
 
 
 def _values(snapshot: Snapshot, field: str, *, collapsed: bool) -> _Values:
     columns = snapshot.columns(field)
     width = columns.distinct_texts + 2
-    flags = np.where(columns["boolean_values"] == 1, width - 2, width - 1)
+    # A text that reads like a truth value counts with it, as filters have it.
+    texts = columns.texts() if len(columns["boolean_rows"]) else []
+    true, false = (
+        texts.index(name) if name in texts else width - 2 + at for at, name in enumerate(("true", "false"))
+    )
+    flags = np.where(columns["boolean_values"] == 1, true, false)
     rows = np.concatenate([columns["text_rows"], columns["boolean_rows"]]).astype(np.int64)
     codes = np.concatenate([columns["text_codes"].astype(np.int64), flags])
-    owners = snapshot.products[rows] if collapsed else rows
-    groups = np.unique(owners * width + codes, return_inverse=True)[1].astype(np.int32)
-    codes = codes.astype(np.int32)
-    if count_distinct(rows, snapshot.size) < len(rows):
-        return _Values(width, rows, codes, groups, None, None)
-    code_of_row, group_of_row = np.full((2, snapshot.size), -1, np.int32)
-    code_of_row[rows] = codes
-    group_of_row[rows] = groups
-    return _Values(width, rows, codes, groups, code_of_row, group_of_row)
+    rows, codes = np.divmod(distinct(rows * width + codes), width)
+    groups, code_of_group = None, codes[:0]
+    if collapsed:
+        named, groups = np.unique(snapshot.products[rows] * width + codes, return_inverse=True)
+        code_of_group = (named % width + 1).astype(np.int32)
+        groups = groups.astype(np.int32)
+    codes = (codes + 1).astype(np.int32)
+    sizes = np.bincount(rows, minlength=snapshot.size)
+    starts = None
+    if len(rows) and sizes.max() > 1:
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+    else:
+        codes = _by_row(rows, codes, 0, snapshot.size)
+        groups = None if groups is None else _by_row(rows, groups, -1, snapshot.size)
+    return _Values(width=width, codes=codes, groups=groups, code_of_group=code_of_group, starts=starts)
+
+
+def _by_row(rows: Array, values: Array, missing: int, size: int) -> Array:
+    every = np.full(size, missing, values.dtype)
+    every[rows] = values
+    return every
 
 
 def _commonest(counts: Array, sign: int, limit: int) -> Array:
