@@ -27,9 +27,9 @@ class ServerProcess:
 
 @asynccontextmanager
 async def server_process(
-    folder: Path, command: str = "demo", port: int = 0, **settings: str
+    folder: Path, command: str = "demo", **settings: str
 ) -> AsyncIterator[ServerProcess]:
-    """Run `aisle COMMAND` with `AISLE_*` settings; killed on leaving if it still runs. Port 0 is any."""
+    """Run `aisle COMMAND` with `AISLE_*` settings; killed on leaving if it still runs."""
     clean = {
         name: value
         for name, value in os.environ.items()
@@ -45,7 +45,7 @@ async def server_process(
             "worker.cli",
             command,
             "--port",
-            str(port),
+            settings.get("port", "0"),
             env=environment,
             stdout=PIPE,
             stderr=stderr,

@@ -35,7 +35,7 @@ async def test_a_server_that_restarts_in_the_middle_costs_one_press(browser: Bro
             "model_total_seconds": "25",
         }
         async with server_process(tmp_path, "demo", **model) as server:
-            port = int(server.url.rpartition(":")[2])
+            port = server.url.rpartition(":")[2]
             await asyncio.to_thread(browser.open, f"{server.url}/{Q}")
             await asyncio.to_thread(browser.wait, "document.querySelector('.best .card-link')", 20)
             server.process.kill()
