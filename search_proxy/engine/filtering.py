@@ -183,16 +183,15 @@ def _rows_in_field(postings: FieldPostings, leaves: Sequence[Leaf]) -> list[Arra
     ranges: list[Range] = []
     parts: list[Array] = []
     for leaf in leaves:
-        match leaf:
-            case TermFilter(_, value):
-                values.append(value)
-            case InFilter(_, several):
-                values.extend(several)
-            case RangeFilter(_, lower, upper):
-                ranges.append((lower, upper))
-            case ContainsFilter(_, value):
-                parts.append(rows_of(postings.contains(value)))
-    return [*parts, *postings.rows_equal(values), *postings.rows_between(ranges)]
+        if isinstance(leaf, TermFilter):
+            values.append(leaf.value)
+        elif isinstance(leaf, RangeFilter):
+            ranges.append((leaf.lower, leaf.upper))
+        elif isinstance(leaf, InFilter):
+            values.extend(leaf.values)
+        else:
+            parts.append(rows_of(postings.contains(leaf.value)))
+    return [*parts, *postings.rows_matching(values, ranges)]
 
 
 def _id_rows(snapshot: Snapshot, leaf: Leaf) -> BitMap:

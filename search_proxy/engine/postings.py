@@ -54,32 +54,36 @@ class FieldPostings:
 
     def equal(self, wanted: str) -> BitMap:
         """Return the rows where some value equals `wanted`."""
-        return bitmap_of_all(self.rows_equal((wanted,)))
+        return bitmap_of_all(self.rows_matching((wanted,), ()))
 
-    def rows_equal(self, wanted: Sequence[str]) -> list[Array]:
-        """Return the rows where some value equals one of `wanted`, in parts that may overlap."""
+    def rows_matching(self, wanted: Sequence[str], ranges: Sequence[Range]) -> list[Array]:
+        """Return the rows where some value equals one of `wanted`, or some number lies in one of `ranges`.
+
+        They come in parts that may overlap.
+        """
+        parts = self._rows_of_texts([value.casefold() for value in wanted]) if wanted else []
+        if not self._has_numbers:
+            return parts
+        numbers = [number for number in map(parse_number, wanted) if number is not None]
+        whole: list[tuple[Number, Number]] = [(one, one) for one in numbers if isinstance(one, int)]
+        within = [
+            (-math.inf if lower is None else lower, math.inf if upper is None else upper)
+            for lower, upper in ranges
+        ]
+        parts += self._integers_between(whole + within)
+        parts += self._floats_between([*((one, one) for one in numbers), *within])
+        return parts
+
+    def _rows_of_texts(self, folded: Sequence[str]) -> list[Array]:
+        """Return the rows of texts and of truth values, given without case."""
         parts: list[Array] = []
-        folded = [value.casefold() for value in wanted]
         if self._codes_by_text:
             found = map(self._codes_by_text.get, folded)
             parts += [self._rows_of_code(code) for codes in found if codes for code in codes]
         if len(self.columns["boolean_rows"]):
             for flag in {_BOOLEANS[value] for value in folded if value in _BOOLEANS}:
                 parts.append(self.columns["boolean_rows"][self.columns["boolean_values"] == flag])
-        if self._has_numbers:
-            numbers = [number for number in map(parse_number, wanted) if number is not None]
-            whole = [(number, number) for number in numbers if isinstance(number, int)]
-            parts += self._integers_between(whole)
-            parts += self._floats_between([(number, number) for number in numbers])
         return parts
-
-    def rows_between(self, ranges: Sequence[Range]) -> list[Array]:
-        """Return the rows where some number lies in one of `ranges`, in parts that may overlap."""
-        bounds = [
-            (-math.inf if lower is None else lower, math.inf if upper is None else upper)
-            for lower, upper in ranges
-        ]
-        return [*self._integers_between(bounds), *self._floats_between(bounds)]
 
     def contains(self, wanted: str) -> BitMap:
         """Return the rows in whose texts every word of `wanted` occurs."""
@@ -138,7 +142,7 @@ class FieldPostings:
         if not len(values):
             return []
         within = [_whole_bounds(lower, upper) for lower, upper in bounds]
-        possible = np.array([(low, high) for low, high in within if low <= high], np.int64).reshape(-1, 2)
+        possible = [(low, high) for low, high in within if low <= high]
         return _slices(rows, values, possible)
 
     def _floats_between(self, bounds: Sequence[tuple[Number, Number]]) -> list[Array]:
@@ -146,13 +150,13 @@ class FieldPostings:
         if not len(values):
             return []
         within = [(_float_at_least(lower), -_float_at_least(-upper)) for lower, upper in bounds]
-        return _slices(rows, values, np.array(within, np.float64).reshape(-1, 2))
+        return _slices(rows, values, within)
 
 
-def _slices(rows: Array, values: Array, bounds: Array) -> list[Array]:
+def _slices(rows: Array, values: Array, bounds: Sequence[tuple[Number, Number]]) -> list[Array]:
     """Return the rows of the values that lie within each of `bounds`; values ascend."""
-    starts = values.searchsorted(bounds[:, 0], "left").tolist()
-    ends = values.searchsorted(bounds[:, 1], "right").tolist()
+    starts = values.searchsorted(np.array([low for low, _ in bounds], values.dtype), "left").tolist()
+    ends = values.searchsorted(np.array([high for _, high in bounds], values.dtype), "right").tolist()
     return [rows[start:end] for start, end in zip(starts, ends, strict=True) if start < end]
 
 
