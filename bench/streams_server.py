@@ -31,7 +31,7 @@ async def _open(settings: Settings, search_url: str) -> AsyncIterator[Services]:
         without_model = settings.model_copy(update={"gemini_api_key": None})
         services = await stack.enter_async_context(open_services(without_model))
         backend = await stack.enter_async_context(open_remote_search(search_url))
-        search = SearchProxy(backend)
+        search = SearchProxy(backend, services.accounts)
         catalog = CatalogPlanner(search)
         parts = await stack.enter_async_context(open_model_parts(settings, search, catalog))
         yield replace(
