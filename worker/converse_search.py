@@ -81,7 +81,7 @@ class ConversingSearch:
         except SearchError:
             # The search itself will say what is wrong with the index.
             return
-        self._decision = decide_turn(request.query, thread, self._vocabulary)
+        self._decision = decide_turn(request.query, thread, self._vocabulary, may_ask=False)
 
     def _rewritten(self, decision: ThreadDecision) -> AgenticRequest:
         """Return the request as the thread means it."""

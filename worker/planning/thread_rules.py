@@ -27,7 +27,7 @@ from worker.planning.thread_decision import (
     to_show,
 )
 from worker.planning.thread_demands import ReadDemands, apply_demands, read_thread_demands
-from worker.planning.thread_moves import Move, take_moves
+from worker.planning.thread_moves import Move, Moves, take_moves
 from worker.planning.thread_phrasing import plain, rephrase
 from worker.planning.thread_products import ShownProduct, product_filter
 from worker.planning.thread_question_kinds import read_question
@@ -61,8 +61,10 @@ def vocabulary_of(description: IndexDescription) -> Vocabulary:
     return learn_vocabulary(description, facets)
 
 
-def decide_turn(utterance: str, state: ThreadState, vocabulary: Vocabulary) -> ThreadDecision:
-    """Return what a sentence means for the thread."""
+def decide_turn(
+    utterance: str, state: ThreadState, vocabulary: Vocabulary, *, may_ask: bool = True
+) -> ThreadDecision:
+    """Return what a sentence means for the thread; where we may not ask back, "it" is all that was shown."""
     typed = respelled(plain(utterance), vocabulary)
     text = _with_amount(rephrase(typed), state)
     recalled = recall(typed, state, vocabulary)
@@ -82,7 +84,7 @@ def decide_turn(utterance: str, state: ThreadState, vocabulary: Vocabulary) -> T
     references = find_references(taken.rest, state)
     if references.missing is not None and not references.products:
         return no_such_position(references.missing, state)
-    decided = _next_turn(text, taken.moves, taken.rest, references, state, vocabulary)
+    decided = _next_turn(text, taken, references, state, vocabulary, may_ask=may_ask)
     if decided.kind != "search":
         return decided
     return replace(decided, state=replace(decided.state, earlier=_earlier(decided.state, state)))
@@ -112,12 +114,14 @@ def _first_turn(text: str, decision: Decision, vocabulary: Vocabulary) -> Thread
 
 def _next_turn(
     text: str,
-    moves: frozenset[Move],
-    rest: str,
+    taken: Moves,
     references: References,
     state: ThreadState,
     vocabulary: Vocabulary,
+    *,
+    may_ask: bool,
 ) -> ThreadDecision:
+    moves, rest = taken.moves, taken.rest
     rest_without = blank(rest, references.spans)
     negated = rest[: references.spans[0][0]].rstrip().endswith("not") if references.spans else False
     if not references.products and Move.MORE not in moves:
@@ -130,7 +134,7 @@ def _next_turn(
         about = about_some(question, references.products, state)
         if about is not None:
             return about
-        if is_about_one(rest_without, question, state):
+        if may_ask and is_about_one(rest_without, question, state):
             return about_all(question, state)
     lifted, rest_without = lift_values(rest_without, state)
     if lifted is not state:
