@@ -227,6 +227,8 @@ async def _supervise(
     settings: Settings, listener: socket.socket, folder: Path, environ: Mapping[str, str]
 ) -> None:
     own = {"DATA_DIR": str(settings.data_dir), "DEMO": str(settings.demo), "WORKERS": str(settings.workers)}
+    # After each connection it takes, a worker steps back for a moment, so that they share the load evenly.
+    environ = {**environ, "UV_TCP_SINGLE_ACCEPT": "1"}
     child = {**environ, **{f"AISLE_{name}": value for name, value in own.items()}}
     await Supervisor(settings, listener, folder, child).run()
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 Labels = tuple[str, ...]
@@ -147,12 +147,25 @@ def gauge(
     return Family(name=name, kind="gauge", help=meaning, labels=labels, samples=dict(samples), merge=merge)
 
 
+def of_worker(family: Family, slot: int) -> Family:
+    """Return a family as one worker's part of a server.
+
+    What only grows keeps its worker as a label: a worker that starts again begins at 0, and a sum that falls
+    would look as if all had.
+    """
+    if family.kind == "gauge":
+        return family
+    samples = {(*labels, str(slot)): value for labels, value in family.samples.items()}
+    return replace(family, labels=(*family.labels, "worker"), samples=samples)
+
+
 def merged(parts: Iterable[Sequence[Family]]) -> list[Family]:
     """Return the families of several processes as those of one server."""
     whole: dict[str, Family] = {}
     for family in (family for part in parts for family in part):
-        known = whole.setdefault(family.name, family)
-        if known is family:
+        known = whole.get(family.name)
+        if known is None:
+            whole[family.name] = replace(family, samples=dict(family.samples))
             continue
         for labels, value in family.samples.items():
             mine = known.samples.get(labels)

@@ -15,7 +15,7 @@ import orjson
 
 from search_proxy.edge_services import EdgeServices
 from worker.observe.exposition import exposition
-from worker.observe.metric_families import Family, gauge, merged
+from worker.observe.metric_families import Family, gauge, merged, of_worker
 from worker.observe.process_metrics import LoopLag, open_loop_lag, process_families
 from worker.observe.request_metrics import RequestMetrics
 from worker.observe.state_metrics import ready_family, state_families
@@ -64,10 +64,15 @@ class Metrics:
 
     async def text(self) -> bytes:
         """Return the metrics of the whole server as Prometheus reads them."""
-        parts = [self.families()]
-        for answer in (await self._services.peers.ask_all(_CALL)).values():
-            parts.append([Family.from_json(family) for family in orjson.loads(answer)])
-        return exposition(merged(parts))
+        peers = self._services.peers
+        if not peers.others:
+            return exposition(self.families())
+        parts = {peers.place.slot: self.families()}
+        for slot, answer in (await peers.ask_all(_CALL)).items():
+            parts[slot] = [Family.from_json(family) for family in orjson.loads(answer)]
+        return exposition(
+            merged([of_worker(family, slot) for family in part] for slot, part in sorted(parts.items()))
+        )
 
     async def tell(self, _: Mapping[str, Any]) -> AsyncGenerator[bytes, None]:
         """Answer a peer with the metrics of this process."""

@@ -15,7 +15,7 @@ from tests.support.shop import open_shop
 from tests.worker.observe.test_completion import one_of_each_kind
 from tests.worker.observe.test_observers import a_completion
 from worker.observe.exposition import exposition
-from worker.observe.metric_families import Counted, Family, Timed, merged
+from worker.observe.metric_families import Counted, Family, Timed, merged, of_worker
 from worker.observe.request_metrics import RequestMetrics
 
 pytestmark = pytest.mark.anyio
@@ -85,8 +85,19 @@ def test_what_no_shopper_waited_for_is_no_request() -> None:
     assert families["aisle_background_answers_total"] == {("refresh", "ok"): 1}
 
 
+def test_what_grows_keeps_its_worker_and_a_state_is_the_servers() -> None:
+    """So a worker that starts again resets its own series and nobody else's."""
+    counted = Counted("c_total", "C.", ("a",))
+    counted.add(("x",), 5)
+    state = Family(name="s", kind="gauge", help="S.", samples={(): 1.0})
+    parts = [[of_worker(family, slot) for family in (counted.family(), state)] for slot in (0, 1)]
+    together, states = merged(parts)
+    assert (together.labels, together.samples) == (("a", "worker"), {("x", "0"): 5, ("x", "1"): 5})
+    assert states.samples == {(): 2.0}
+
+
 def test_families_of_several_processes_add_up_or_take_the_highest() -> None:
-    """Counters and histograms are summed; what cannot be is not; and they travel as JSON."""
+    """Where their labels are equal; what cannot be added is not; and they travel as JSON."""
 
     def process(requests: int, seconds: float, age: float) -> list[Family]:
         counted, timed = Counted("c_total", "C.", ("a",)), Timed("t_seconds", "T.")
