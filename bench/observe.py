@@ -17,7 +17,7 @@ from worker.logs import JsonFormatter
 from worker.observe.completion import Completion
 from worker.observe.exposition import exposition
 from worker.observe.line_writer import LineWriter
-from worker.observe.metric_families import Family, merged
+from worker.observe.metric_families import Family, merged, of_worker
 from worker.observe.observers import Observers, write_log_line
 from worker.observe.process_metrics import process_families
 from worker.observe.request_metrics import MODEL_FAILURES, RequestMetrics
@@ -135,14 +135,15 @@ def main() -> None:
 def _scrapes() -> None:
     families = busy_families()
     portable = [family.to_json() for family in families]
-    text = exposition(families)
     for workers in (1, 4):
         rounds = []
         for _ in range(60):
             parts = [[Family.from_json(dict(each)) for each in portable]]
             began = time.thread_time()
             parts += [[Family.from_json(dict(each)) for each in portable] for _ in range(workers - 1)]
-            exposition(merged(parts))
+            if workers > 1:
+                parts = [[of_worker(family, slot) for family in part] for slot, part in enumerate(parts)]
+            text = exposition(merged(parts))
             rounds.append((time.thread_time() - began) * 1000)
         rounds = sorted(rounds[10:])
         lines = text.count(b"\n")
