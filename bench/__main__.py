@@ -19,6 +19,7 @@ BENCHES = (
     "view_gate",
     "routing",
     "routing_model",
+    "reranking",
     "relevance",
     "hybrid_relevance",
     "fusion",

@@ -20,7 +20,7 @@ _LONGEST_ATTRIBUTE = 80
 _FIRST = ("brand", "category", "variantTitle", "price", "currency")
 _NOT_READ = frozenset(
     {"productTitle", "description", "enrichedDescription", "parentProductId", "productCollections"}
-    | {"mpn", "sku", "gtin", "ean", "upc", "barcode", "stock", "inStock", *_FIRST}
+    | {"mpn", "sku", "gtin", "ean", "upc", "barcode", "stock", "inStock", "createdAt", "updatedAt", *_FIRST}
 )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,11 +21,12 @@ Answer = Callable[[dict[str, Any]], Response]
 
 @dataclass(slots=True)
 class ScriptedReranker:
-    """What it was asked and what it answers; `gate` holds every answer until it is opened."""
+    """What it was asked and what it answers; `gate` holds every answer until it opens, `wait` a while."""
 
     url: str = ""
     answer: Answer = lambda body: Response(status_code=500)
     gate: Gate | None = None
+    wait: Callable[[], Awaitable[None]] | None = None
     calls: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
 
@@ -34,6 +35,8 @@ class ScriptedReranker:
         body = orjson.loads(await request.body())
         self.calls.append(body)
         self.headers.append(dict(request.headers))
+        if self.wait is not None:
+            await self.wait()
         if self.gate is not None:
             await self.gate.pass_through()
         return self.answer(body)
