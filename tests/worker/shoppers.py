@@ -227,3 +227,38 @@ back                              | price=30.. no=gold
 undo                              | no=gold
 max 100                           | price=..100
 """
+
+ELECTRONICS = """
+I'm looking for a keyboard        | category=keyboard
+Logitech                          | category=keyboard brand=Logitech
+not black                         | brand=Logitech nocolor=Black
+never mind the colour             | brand=Logitech
+the dearest                       | dearest brand=Logitech
+a bit cheaper                     | brand=Logitech cheaper
+any brand, under 30 euro          | category=keyboard price=..29.99
+from someone else than Logitech   | category=keyboard nobrand=Logitech
+the second one                    | pick=2
+what does it cost?                | pick=2 says=EUR
+who makes it                      | pick=2 says=made_by
+same brand                        | category=keyboard
+go back                           | category=keyboard
+what about mice                   | category=mouse
+Less Than 20                      | category=mouse price=..19.99
+compare the first three           | count=3 says=costs
+back to the keyboards             | category=keyboard
+start over                        | asks
+
+headphones                        | category=headphones
+in white                          | color=White
+also in black                     | color=White|Black
+more expensive                    | dearer color=White|Black
+show me more                      | new-or-none
+not Sony or Philips               | nobrand=Sony nobrand=Philips
+between 20 & 60                   | price=20..60 nobrand=Sony
+the cheapest                      | cheapest
+something similar                 | category=headphones fresh
+undo                              | category=headphones price=20..60
+forget the price                  | nobrand=Sony color=White|Black
+drop the black                    | color=White
+HP notebook under 400             | brand=HP price=..399.99
+"""

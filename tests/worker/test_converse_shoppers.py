@@ -5,6 +5,7 @@ The conversations are in `shoppers.py`, one per paragraph, a promise being one w
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -18,7 +19,7 @@ from search_proxy.sample_store import load_sample
 from tests.support.shop import Shop, open_shop
 from tests.support.talk import Said, Talk
 from tests.worker.planning.thread_player import retail_documents
-from tests.worker.shoppers import RETAIL, SAMPLE_STORE
+from tests.worker.shoppers import ELECTRONICS, RETAIL, SAMPLE_STORE
 from worker.planning.thread_sizes import measure
 
 pytestmark = pytest.mark.anyio
@@ -99,6 +100,8 @@ ABOUT_A_HIT: dict[str, Callable[[dict[str, Any], str], bool]] = {
     "size": lambda hit, value: bool(hit["size"] == value),
     "gender": lambda hit, value: hit.get("gender") in value.split(","),
     "material": lambda hit, value: value in hit["material"],
+    "color": lambda hit, value: any(name in str(hit["color"]) for name in value.split("|")),
+    "nocolor": lambda hit, value: value not in str(hit.get("color")),
     "nomaterial": lambda hit, value: value not in hit["material"],
     "persons": lambda hit, value: bool(hit["persons"] == int(value)),
     "stock": lambda hit, _: bool(hit["inStock"]),
@@ -186,3 +189,30 @@ async def test_shoppers_of_a_catalog_with_few_fields_get_what_they_say(
     async with open_shop(tmp_path, retail_documents(shared_data)) as shop:
         found = await failures(shop, RETAIL)
     assert found == []
+
+
+async def test_shoppers_of_real_electronics_get_what_they_say(tmp_path: Path, shared_data: Path) -> None:
+    """Two conversations, on four categories of real products."""
+    async with open_shop(tmp_path, electronics(shared_data)) as shop:
+        found = await failures(shop, ELECTRONICS)
+    assert found == []
+
+
+def electronics(shared_data: Path) -> list[dict[str, Any]]:
+    """Return the keyboards, mice, headphones and notebooks of a real catalog."""
+    wanted = {"keyboard", "mouse", "headphones", "notebook"}
+    with gzip.open(shared_data / "icecat" / "products.jsonl.gz", "rt") as lines:
+        records = [record for record in map(json.loads, lines) if record["derived_class"] in wanted]
+    return [
+        {
+            "_id": record["id"],
+            "productTitle": record["title"],
+            "category": record["derived_class"],
+            "price": record["price_eur"],
+            "currency": "EUR",
+            **{name: record[name] for name in ("brand", "description") if record.get(name)},
+            **({"color": colour} if (colour := record["attributes"].get("product_colour")) else {}),
+        }
+        for record in records
+        if record.get("price_eur")
+    ]

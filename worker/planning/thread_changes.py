@@ -89,7 +89,12 @@ def _compared(
         if wanted or not demanded:
             found = None if product is None else attribute_of(product, role, wanted, vocabulary)
             demanded = [] if found is None else [found]
-        others = (each for each in state.constraints if not (each.role == role and each.wanted))
+        named = {each.words for each in demanded}
+        others = (
+            each
+            for each in state.constraints
+            if not (each.role == role and (each.wanted or each.words in named))
+        )
         turned = (replace(each, wanted=wanted) for each in demanded)
         state = replace(state, constraints=(*others, *turned))
     return state

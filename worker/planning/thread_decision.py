@@ -81,13 +81,14 @@ def to_show(
     products: Sequence[ShownProduct], state: ThreadState, question: Question | None = None
 ) -> ThreadDecision:
     """Return the decision to show the very products, and to answer what was asked about them."""
+    is_one_of_several = len(products) == 1 and products[0] in state.spoken
     titles = " and ".join(product.title or product.id for product in products)
     return ThreadDecision(
         kind="show",
         state=replace(
             state,
             focus=products[0] if len(products) == 1 else None,
-            spoken=tuple(products) if len(products) > 1 else (),
+            spoken=state.spoken if is_one_of_several else tuple(products) if len(products) > 1 else (),
         ),
         message=f"Here is {titles}." if len(products) == 1 else f"Here are {titles}.",
         product_ids=tuple(product.id for product in products),

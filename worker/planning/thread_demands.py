@@ -27,8 +27,8 @@ _MATERIALS = word_set(
     nubuck fur shearling sheepskin polyester nylon acrylic fleece down feather feathers rubber latex
     plastic metal steel aluminium aluminum iron brass copper titanium glass crystal ceramic porcelain
     stoneware wood wooden oak pine walnut bamboo teak rattan wicker cork marble stone concrete canvas
-    mesh spandex elastane viscose lyocell modal synthetic synthetics jute
-    sisal seagrass raffia coir"""
+    mesh spandex elastane viscose lyocell modal synthetic synthetics jute animal animals
+    fabric sisal seagrass raffia coir"""
 )
 _KINDS_OF = {
     "wool": ("wool", "woollen", "woolen", "merino", "lambswool", "cashmere"),
@@ -50,6 +50,10 @@ _KINDS_OF = {
         "spandex",
         "plastic",
     ),
+    "animal": (
+        *("wool", "woollen", "woolen", "merino", "lambswool", "cashmere", "alpaca", "mohair", "silk"),
+        *("leather", "suede", "nubuck", "fur", "sheepskin", "down", "feather"),
+    ),
     "metal": ("metal", "steel", "aluminium", "aluminum", "iron", "brass"),
 }
 """What a shopper who excludes the word does not want either."""
@@ -68,7 +72,7 @@ _TALK = word_set(
     find get give tell about details detail information info take buy love prefer compare comparison
     difference versus vs between better which what how both either neither come comes coming previous
     cut left there got pair pairs
-    many stainless"""
+    many stainless spend pay willing able"""
 )
 _ROSE_GOLD = "rose gold"
 _SAYS_BELOW = re.compile(r"\b(?:under|below|beneath|less than|cheaper than|lower than|<(?!=))", re.I)

@@ -42,6 +42,19 @@ _REWRITES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
         (r"\bnothing but\b", "only"),
         (r"^tell me more$", "tell me about it"),
         (
+            r"\b(?:from |by )?(?:someone|anyone|somebody|anybody|(?:an)?other (?:brand|maker)s?)"
+            r" (?:else |other )?than\b",
+            "not",
+        ),
+        (
+            r"\bfrom (?=[$€£¥]?\s?\d[\d.,]*(?:\s?(?:eur|euros?|usd|dollars?|bucks|pounds?|[$€£]))?"
+            r"(?:\s+(?:up|upwards?|on|onwards?))?$)",
+            "at least ",
+        ),
+        (r"\b(?:by )?price (?:from )?low(?:est)? to high(?:est)?\b", "cheapest first"),
+        (r"\b(?:by )?price (?:from )?high(?:est)? to low(?:est)?\b", "most expensive first"),
+        (r"\bvegan\b(?! leather)|\b(?:free of|no) animal products\b", "not animal"),
+        (
             r"^(?:please )?(?:(?:can you |could you )?show me|give me|find me) another(?: one)?$",
             "show me more",
         ),

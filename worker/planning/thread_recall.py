@@ -34,13 +34,15 @@ _UNDO = re.compile(
 )
 _BACK = re.compile(
     rf"^{_PLEASE}(?:(?:(?:go|take me|step|get|went|move) )?back(?: (?:one|a) (?:step|page)| again"
-    r"| to (?:the |my )?(?:list|results|overview|previous (?:page|results?|list|search|ones?)|(?:full "
+    r"| to (?:the |my )?(?:list|results|overview|(?:previous|first) (?:page|results?|list|search|ones?)"
+    r"|(?:full "
     r"|whole )?list"
     r"|(?:what|where|how) .*|all of (?:them|those|these)|them|those|these|before|others|ones before))?"
-    r"|(?:the )?(?:previous|earlier|last) (?:page|results|search|list|ones|products)(?: again)?"
+    r"|(?:the )?(?:previous|earlier|last|first) (?:page|results|search|list|ones|products)(?: again)?"
     r"|(?:show me |see |list )(?:the )?(?:previous|earlier|last) (?:page|results|search|list|ones"
     r"|products)(?: again)?"
-    r"|(?:show (?:me )?|see )(?:them|those|these|the list|the results|all of them|all)(?: all)? again)$"
+    r"|(?:show (?:me )?|see )(?:them|those|these|the list|the results|all of them|everything"
+    r"|all)(?: all)? again)$"
 )
 _BACK_TO = re.compile(
     rf"^{_PLEASE}(?:(?:go|take me|get|went|switch|return|come) )?(?:back to|return to)(?: the| my| those"

@@ -70,7 +70,7 @@ _BY_AMOUNT = re.compile(
     r"\b(?:the|that) (?:one|pair) (?:for|at|that costs|costing) [$€£]?\s?(?P<for>\d+(?:[.,]\d{1,2})?)(?!\d)"
     r"|\b(?:the|that) [$€£]?\s?(?P<amount>\d+(?:[.,]\d{1,2})?)[$€£]? (?:dollar |euro |pound )?one\b"
 )
-_STEP = re.compile(r"\bthe (?P<step>next|previous) one\b", re.I)
+_STEP = re.compile(r"\bthe (?P<step>next|previous|other) one\b", re.I)
 _POINTED = re.compile(r"\b(?:(?:that|this) (?:one|product|item)|it|its)\b", re.I)
 _BY_NAME = re.compile(r"\b(?:that|this) (?P<name>[\w'’&-]+(?: [\w'’&-]+){0,3})", re.I)
 _BY_WORDS = re.compile(
@@ -192,6 +192,9 @@ def _costing(amount: str, state: ThreadState) -> ShownProduct | None:
 def _step(step: str, state: ThreadState) -> ShownProduct | None:
     if state.focus not in state.shown or state.focus is None:
         return None
+    if step == "other":
+        others = [each for each in state.spoken or state.shown if each != state.focus]
+        return others[0] if len(others) == 1 else None
     index = state.shown.index(state.focus) + (1 if step == "next" else -1)
     return state.shown[index] if 0 <= index < len(state.shown) else None
 

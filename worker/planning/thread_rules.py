@@ -47,7 +47,7 @@ from worker.planning.thread_topics import begins_anew, blank, opened, shared_cat
 
 NO_SIZES = "I cannot compare the sizes of these. Say which size you need, if they have one."
 
-_AMOUNT = re.compile(r"^\W*(?P<amount>\d{2,6})\W*$")
+_AMOUNT = re.compile(r"^\W*(?:(?:and|or|then|what about|how about)\s+)?(?P<amount>\d{2,6})\W*$")
 _NO_POSITION = 12
 """A bare number above this, or above what was shown, is money: nobody counts that far."""
 
@@ -66,7 +66,7 @@ def decide_turn(
 ) -> ThreadDecision:
     """Return what a sentence means for the thread; where we may not ask back, "it" is all that was shown."""
     typed = respelled(plain(utterance), vocabulary)
-    text = _with_amount(rephrase(typed), state)
+    text = _with_amount(rephrase(typed), state, vocabulary)
     recalled = recall(typed, state, vocabulary)
     if recalled is not None:
         return recalled
@@ -260,15 +260,20 @@ def _without_products(state: ThreadState, references: References) -> ThreadState
 def _joined_query(query: str, topic: tuple[str, ...]) -> str:
     known = query.split()
     stems = {singular(word) for word in known}
-    joined = [*known, *(word for word in topic if singular(word) not in stems)]
+    # A search knows that mugs are a mug, but not that mice are a mouse.
+    new = (word if word.endswith("s") else singular(word) for word in topic)
+    joined = [*known, *(word for word in new if singular(word) not in stems)]
     return " ".join(joined)[:MAX_QUERY_CHARACTERS].strip()
 
 
-def _with_amount(text: str, state: ThreadState) -> str:
-    """Return a bare number as what may be spent, where it can be no position of what was shown."""
+def _with_amount(text: str, state: ThreadState, vocabulary: Vocabulary) -> str:
+    """Return a bare number as a size after a size, else as money where it can be no position."""
     match = _AMOUNT.match(text)
-    is_money = match is not None and int(match["amount"]) > max(_NO_POSITION, len(state.shown))
-    return f"at most {match['amount']}" if match is not None and is_money and not state.is_empty else text
+    if match is None or int(match["amount"]) <= max(_NO_POSITION, len(state.shown)) or state.is_empty:
+        return text
+    has_size = any(each.role == "size" and each.wanted for each in state.constraints)
+    is_size = vocabulary.find_ending(vocabulary.roles.sizes, (match["amount"],)) is not None
+    return f"size {match['amount']}" if has_size and is_size else f"at most {match['amount']}"
 
 
 def _earlier(state: ThreadState, before: ThreadState) -> tuple[ThreadState, ...]:

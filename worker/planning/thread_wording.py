@@ -22,7 +22,7 @@ def describe(state: ThreadState, vocabulary: Vocabulary) -> str:
         if each.role in {"category", "product"}:
             continue
         if each.wanted:
-            wanted.setdefault(each.role, []).append(each.words)
+            wanted.setdefault(each.role, []).append(each.words.removesuffix("'s"))
         else:
             without = each.role in {"material", "text"}
             unwanted.append(f"without {each.words}" if without else f"not {each.words}")
