@@ -14,10 +14,9 @@ from worker.planning.catalog_roles import plain_name
 from worker.planning.catalog_vocabulary import Vocabulary
 from worker.planning.catalog_words import singular, words_of
 from worker.planning.thread_demands import kinds_of
-from worker.planning.thread_question_kinds import Question
+from worker.planning.thread_question_kinds import MAX_COMPARED, Question
 
 MAX_LISTED = 12
-MAX_COMPARED = 4
 MAX_QUOTED_CHARACTERS = 300
 _STEM = 5
 """Letters that two forms of a word share: "wash" and "washed" do, "washable" and "washing" too."""

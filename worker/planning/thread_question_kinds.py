@@ -13,6 +13,9 @@ from typing import Literal
 from worker.planning.catalog_lexicon import FILLER, topic_words
 from worker.planning.catalog_words import word_set, words_of
 
+MAX_COMPARED = 4
+"""Products of one answer; more is a table."""
+
 Asked = Literal[
     "price",
     "weight",

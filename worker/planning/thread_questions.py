@@ -7,10 +7,9 @@ from collections.abc import Sequence
 
 from worker.planning.thread_decision import ThreadDecision, to_show
 from worker.planning.thread_products import ShownProduct
-from worker.planning.thread_question_kinds import Question
+from worker.planning.thread_question_kinds import MAX_COMPARED, Question
 from worker.planning.thread_state import ThreadState
 
-MAX_COMPARED = 4
 _IT = re.compile(r"\b(?:it|its|(?:this|that) one)\b")
 
 
