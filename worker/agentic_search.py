@@ -241,7 +241,7 @@ class AgenticSearch:
             self._stream.offer_complements()
         await initial
         if self._summary is None:
-            await close_in_words(self._services, self._stream, self._plan_request(), self._say)
+            await close_in_words(self._services, self._stream, self._plan_request(), self._take, self._say)
         if store and self._stores and storable(answer, self._cache):
             self._services.wait_until(self._store(), name="store-answer")
 

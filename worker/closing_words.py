@@ -7,19 +7,23 @@ from collections.abc import Callable
 from search_proxy.errors import SearchError
 from worker.answer_stream import AnswerStream
 from worker.planning.catalog_decision import clarifying_options
-from worker.planning.plan import PlanRequest, PlanSource, Strategy
+from worker.planning.plan import Emit, PlanRequest, PlanSource, QueryComplement, Strategy
 from worker.services import QueryReader, Services
 from worker.summary_step import ground_summary, stream_summary
 
 
 async def close_in_words(
-    services: Services, stream: AnswerStream, asked: PlanRequest, say: Callable[[str], None]
+    services: Services, stream: AnswerStream, asked: PlanRequest, take: Emit, say: Callable[[str], None]
 ) -> None:
-    """Send the plan's message or a summary through `say`, as the account has it."""
+    """Send the plan's message or a summary through `say`, as the account has it.
+
+    Answers that the plan did not give to its own question go through `take`, as parts of a plan do.
+    """
     answer = stream.answer
     if answer.decision.message:
         if answer.decision.strategy is Strategy.NEEDS_CLARIFICATION and not answer.complements:
-            answer.complements += await options_of(services.reader, asked)
+            for option in await options_of(services.reader, asked):
+                take(QueryComplement(query=option))
             stream.offer_complements()
         say(ground_summary(answer, answer.decision.message))
     elif answer.request.settings.agentic_config.enable_summary:

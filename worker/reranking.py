@@ -18,6 +18,7 @@ from search_proxy.reranking.candidates import candidate
 from search_proxy.reranking.reranker import RerankFailed, RerankRequest, complete_order
 from worker.answer import Answer
 from worker.events import EventName
+from worker.first_search import WITHOUT_SEARCH
 from worker.request import AgenticRequest
 from worker.rerank_guard import GuardedReranker
 from worker.rerank_report import RerankOutcome, RerankReport
@@ -55,6 +56,9 @@ async def rerank_first_hits(
         hits, report = await _better(services.search, answer.request, searched, guarded)
     if report.outcome == "reranked" and _ids(hits) == _ids(found.hits):
         report = replace(report, outcome="unchanged")
+    if answer.decision.strategy in WITHOUT_SEARCH and not answer.expansions:
+        # The products were taken back meanwhile.
+        report = replace(report, outcome="skipped", reason="no_search")
     answer.reranking = report
     if report.outcome == "reranked":
         run.emit(EventName.DELTA, {"rerankedHits": list(hits)})

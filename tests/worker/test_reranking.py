@@ -18,6 +18,7 @@ from tests.support.scripted_gemini.scenarios import (
     blocked_prompt,
     dropped,
     early_eof,
+    gated_text,
     json_text,
     rate_limited,
     stalled,
@@ -351,3 +352,42 @@ async def test_the_accounts_spent_budget_asks_no_model_for_an_order(tmp_path: Pa
         events = await shop.stream(QUERY)
         assert gemini.calls == []
     assert _receipt(events)["reranking"]["reason"] == "budget_spent"
+
+
+async def test_products_that_were_taken_back_do_not_return_in_a_better_order(tmp_path: Path) -> None:
+    """The model finds out that this was no search while the reranker is still at it."""
+    gate = Gate("rerank")
+    no_search = {"strategy": "no_match", "query_expansions": [], "message": "You are welcome."}
+    async with scripted_reranker(last_first) as server, ScriptedGemini(json_text(no_search)) as gemini:
+        model: dict[str, Any] = {"gemini_base_url": gemini.base_url, "gemini_api_key": "k"}
+        async with open_shop(tmp_path, rerank_url=server.url, **model) as shop:
+            await _switch(shop, "http")
+            server.gate = gate
+            seen: list[Frame] = []
+            async with (
+                asyncio.timeout(10),
+                shop.client.stream("GET", AGENTIC, params={"q": QUERY}) as response,
+            ):
+                async for event in frames(response):
+                    seen.append(event)
+                    if "strategy" in event.data:
+                        gate.open()
+    assert gate.is_open
+    assert _data(seen, "rerankedHits") == []
+    assert _receipt(seen)["reranking"]["reason"] == "no_search"
+
+
+async def test_followers_of_one_plan_get_the_same_options_to_a_question(tmp_path: Path) -> None:
+    """The options that the catalog gives are part of what the leader tells."""
+    gate = Gate("plan")
+    question = '{"strategy": "needs_clarification", "query_expansions": [], "message": "For which season?"}'
+    async with modelled_shop(tmp_path) as (shop, gemini):
+        gemini.script(gated_text([question], [gate]))
+        async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+            asked = [group.create_task(shop.stream(QUERY), name=f"ask-{number}") for number in range(2)]
+            await gemini.called(1)
+            gate.open()
+        assert len(gemini.calls) == 1
+    leader, follower = (_data(task.result(), "queryComplements") for task in asked)
+    assert leader == follower
+    assert "Tents" in leader[0]

@@ -43,3 +43,19 @@ def test_products_that_somebody_is_at_stay_where_they_are(browser: Browser, stor
     run.delta(rerankedHits=store.products[: len(before)][::-1])
     _end(browser, store, run)
     assert browser.js(SHOWN) == before
+
+
+def test_products_are_taken_back_at_once_where_the_query_was_no_search(
+    browser: Browser, store: ScriptedStore
+) -> None:
+    """The model's greeting stands alone, before the stream has ended. Source: docs/wire-format.md, strategy."""
+    run, _ = _begun(browser, store)
+    run.delta(strategy="no_match", hits=[], totalHits=0)
+    browser.wait("document.querySelector('.page-talk')")
+    assert browser.js("document.querySelector('.best').hidden")
+    run.delta(summary="You are welcome.")
+    run.delta(receipt=receipt(strategy="no_match"))
+    run.end()
+    browser.wait("document.querySelector('.foot .link')")
+    assert browser.text(".summary") == "You are welcome."
+    assert browser.js("document.querySelector('.best').hidden")
