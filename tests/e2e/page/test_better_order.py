@@ -48,7 +48,7 @@ def test_products_that_somebody_is_at_stay_where_they_are(browser: Browser, stor
 def test_products_are_taken_back_at_once_where_the_query_was_no_search(
     browser: Browser, store: ScriptedStore
 ) -> None:
-    """The model's greeting stands alone, before the stream has ended. Source: docs/wire-format.md, strategy."""
+    """The model's greeting stands alone before the stream has ended. Source: docs/wire-format.md."""
     run, _ = _begun(browser, store)
     run.delta(strategy="no_match", hits=[], totalHits=0)
     browser.wait("document.querySelector('.page-talk')")
