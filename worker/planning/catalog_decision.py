@@ -23,6 +23,7 @@ from worker.planning.catalog_lexicon import (
     QUALIFIERS,
     REMARK,
     SERVICE,
+    TELLS_LANGUAGE,
     THANKS,
     VAGUE,
     topic_words,
@@ -82,7 +83,7 @@ def settle(decision: Decision, demands: Demands) -> Decision:
 def _by_demands(demands: Demands, vocabulary: Vocabulary) -> Decision:
     topic = _topic(demands)
     asks = bool(demands.demands) or demands.sort is not None
-    if not topic or (not asks and all(word in FOREIGN_SMALL_WORDS for word in topic)):
+    if not topic or (not asks and _is_vague_abroad(topic)):
         return (
             Decision(strategy=Strategy.METADATA_ONLY, demands=demands) if asks else _clarification(vocabulary)
         )
@@ -100,6 +101,12 @@ def _by_demands(demands: Demands, vocabulary: Vocabulary) -> Decision:
         head=head_of(demands.rest),
         demands=demands,
         category=category,
+    )
+
+
+def _is_vague_abroad(topic: Sequence[str]) -> bool:
+    return all(word in FOREIGN_SMALL_WORDS for word in topic) and any(
+        word in TELLS_LANGUAGE for word in topic
     )
 
 

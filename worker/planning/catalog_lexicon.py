@@ -152,7 +152,12 @@ FOREIGN_SMALL_WORDS = word_set(
     yo no sé se qué que comprar elegir quiero quisiera busco regalar muéstrame muestrame enséñame algo cosas
     todo el los las una unos unas para por con tienes tenéis tienen menos de"""
 )
-"""Words without a product in them, in German, French and Spanish; they also tell which language is spoken."""
+"""Words without a product in them, in German, French and Spanish."""
+
+TELLS_LANGUAGE = FOREIGN_SMALL_WORDS - word_set(
+    "was die den des dem de la le un no con se von auf moi tout tu pour kein las los el por que mit sans oder"
+)
+"""Those of them that no English sentence has, names and loans included."""
 
 CAPABILITY = re.compile(
     r"(?:hi |hey |hello |so )?(?:what (?:can|could|do) you (?:do|offer|help)(?: (?:me|us|for|with|here"

@@ -14,10 +14,10 @@ from worker.planning.catalog_lexicon import (
     COLOURS_ABROAD,
     FILLER,
     FOREIGN_COLOURS,
-    FOREIGN_SMALL_WORDS,
     NEGATIONS,
     SPELLINGS,
     SURE_NEGATIONS,
+    TELLS_LANGUAGE,
     VAGUE_QUALITIES,
 )
 from worker.planning.catalog_vocabulary import Vocabulary
@@ -175,7 +175,7 @@ def _colour(words: Sequence[str], position: int, vocabulary: Vocabulary) -> Read
 
 
 def _is_foreign(words: Sequence[str]) -> bool:
-    return any(word in FOREIGN_SMALL_WORDS for word in words)
+    return any(word in TELLS_LANGUAGE for word in words)
 
 
 def _size(words: Sequence[str], position: int, vocabulary: Vocabulary) -> ReadValue | None:

@@ -70,6 +70,9 @@ def test_a_query_without_a_product_in_it_is_asked_back_with_real_categories(quer
             "rain jakcets",
             {"category:(Rain Jackets)", "price:[* TO 80]"},
         ),
+        ("rouge palette like the one I was given", Strategy.CONTENT_ONLY, "rouge palette given", set()),
+        ("tap and die", Strategy.CONTENT_ONLY, "tap die", set()),
+        ("eine Tasse, nicht rot", Strategy.HYBRID, "eine tasse", {"NOT (colorFamily:(red))"}),
         ("clavier sans fil", Strategy.CONTENT_ONLY, "clavier wireless", set()),
         (
             "my in-stock Sony TVs under 500",
