@@ -23,8 +23,8 @@ from worker.settings import Settings
 
 GC_THRESHOLDS = (5_000, 80, 20)
 """Products come and go by the thousand and hardly ever in cycles: the interpreter's default of 700 objects
-costs about a tenth of a stream's CPU, and finds nothing. 5,000 at once take some 5 ms, which nobody notices.
-Source: docs/performance.md."""
+costs about a tenth of a stream's CPU, and finds nothing. Every stream waits while the collector looks, so
+that it looks at 5,000 at a time. Source: docs/performance.md."""
 
 
 _LATE_COMERS_SECONDS = 0.25
