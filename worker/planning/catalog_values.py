@@ -14,6 +14,7 @@ from worker.planning.catalog_lexicon import (
     COLOURS_ABROAD,
     FILLER,
     FOREIGN_COLOURS,
+    FOREIGN_SMALL_WORDS,
     NEGATIONS,
     SPELLINGS,
     SURE_NEGATIONS,
@@ -175,7 +176,10 @@ def _colour(words: Sequence[str], position: int, vocabulary: Vocabulary) -> Read
 
 
 def _is_foreign(words: Sequence[str]) -> bool:
-    return any(word in TELLS_LANGUAGE for word in words)
+    """Return whether a sentence is not English; three small words that English has as loans say so too."""
+    return any(word in TELLS_LANGUAGE for word in words) or (
+        sum(word in FOREIGN_SMALL_WORDS for word in words) >= 3
+    )
 
 
 def _size(words: Sequence[str], position: int, vocabulary: Vocabulary) -> ReadValue | None:
