@@ -81,6 +81,8 @@ async def _better(
             documents = await search.get_documents(request.caller, searched.index, ids)
         candidates = tuple(candidate(each.id, each.document) for each in documents if each.document)
         count = len(candidates)
+        if count < 2:
+            return (), RerankReport(kind=wanted.kind, outcome="unchanged", candidates=count)
         config = request.settings.agentic_config
         asked = RerankRequest(
             account_id=request.caller.account_id,

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from search_proxy.feeds.html_text import plain_text
+from search_proxy.filters.visibility import VISIBLE_TO
 from search_proxy.models import Document
 from search_proxy.reranking.reranker import Candidate
 
@@ -19,7 +20,14 @@ _MAX_ATTRIBUTES = 12
 _LONGEST_ATTRIBUTE = 80
 _FIRST = ("brand", "category", "variantTitle", "price", "currency")
 _NOT_READ = frozenset(
-    {"productTitle", "description", "enrichedDescription", "parentProductId", "productCollections"}
+    {
+        VISIBLE_TO,
+        "productTitle",
+        "description",
+        "enrichedDescription",
+        "parentProductId",
+        "productCollections",
+    }
     | {"mpn", "sku", "gtin", "ean", "upc", "barcode", "stock", "inStock", "createdAt", "updatedAt", *_FIRST}
 )
 

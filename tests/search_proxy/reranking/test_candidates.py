@@ -23,6 +23,7 @@ def test_a_candidate_is_title_facts_and_description_without_markup_ids_and_addre
         "description": "<p>Two people.</p><p>Light.</p>",
         "variantImageUrl": "https://shop.example/t1.jpg",
         "sku": "993-11",
+        "visibleTo": ["wholesale"],
         "season": ["winter", "summer"],
         "weightKg": 2.1,
         "inStock": True,
