@@ -1,16 +1,19 @@
-"""Takes the six pictures of the storefront page for docs/images: `python -m bench.screenshots [FOLDER]`.
+"""Takes the pictures of the storefront and operations pages: `python -m bench.screenshots [FOLDER]`.
 
 A demo server gives the products and the answers. Two pictures need a stream that stands still, or a model
-that looks at a photograph: there, a scripted server sends events over the same products.
+that looks at a photograph: there, a scripted server sends events over the same products. The requests on the
+operations page are made up, and go the way of real ones.
 """
 
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import json
 import shutil
 import sys
 import tempfile
+import time
 import urllib.request
 from collections.abc import Iterator
 from io import BytesIO
@@ -21,14 +24,17 @@ from urllib.parse import urlencode
 from PIL import Image
 
 from tests.e2e.page.browser import Browser
+from tests.e2e.page.past_traffic import past_days, past_requests
 from tests.e2e.page.scripted_store import scripted_store
 from tests.support.server_process import server_process
+from tests.support.shop import open_shop
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "images"
 MAX_BYTES = 200_000
 QUESTION = "something warm for a winter camping trip"
 SIZE = {"width": 1280, "height": 880}
 TALL = {"width": 1280, "height": 1280}
+DESK = {"width": 1280, "height": 1500}
 _PAINTED = "[...document.querySelectorAll('.card img[loading=eager]')].every((i) => i.complete)"
 _SETTLED = "new Promise((done) => setTimeout(() => done(true), 600))"
 
@@ -53,6 +59,7 @@ async def _take_all(data: Path, chromium: str, folder: Path) -> None:
         try:
             _real(browser, server.url, folder)
             _scripted(browser, server.url, folder)
+            await _operations(browser, data, folder)
         finally:
             browser.close()
 
@@ -109,6 +116,23 @@ def _scripted(browser: Browser, url: str, folder: Path) -> None:
         run.end()
         browser.wait("document.querySelector('.answer[aria-busy=false]')")
         _shoot(browser, folder / "chat-picture.png")
+
+
+async def _operations(browser: Browser, data: Path, folder: Path) -> None:
+    async with open_shop(data / "operations") as shop:
+        observe = shop.services.observers.observe
+        now = time.time()
+        requests = list(past_requests(now))
+        for each in [*past_days(now), *requests]:
+            observe(each)
+        url = f"{str(shop.client.base_url).rstrip('/')}/ops"
+        await asyncio.to_thread(browser.open, url, **DESK)
+        await asyncio.to_thread(browser.wait, "document.getElementById('state').dataset.state === 'live'")
+        for each in requests[103:113]:
+            observe(dataclasses.replace(each, at=time.time()))
+        await asyncio.to_thread(browser.wait, "document.querySelectorAll('#last .requests li').length === 10")
+        await asyncio.to_thread(_shoot, browser, folder / "ops.png")
+        shop.drain(0)
 
 
 def _shoot(browser: Browser, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Serves the storefront page, its modules and the sample store's pictures.
+"""Serves the storefront page, the operations page, their modules and the sample store's pictures.
 
 Only the files that ship are served: they are read and compressed once, when the router is made. Nothing here
 may run code that we did not write: scripts and styles come from us alone, and the browser refuses text made
@@ -26,7 +26,7 @@ _TYPES = {
     ".svg": "image/svg+xml; charset=utf-8",
     ".ts": "text/plain; charset=utf-8",
 }
-_PAGE = "index.html"
+_PAGES = {"/": "index.html", "/ops": "ops.html"}
 _PICTURE_POLICY = "default-src 'none'; sandbox"
 
 
@@ -39,7 +39,7 @@ class _File:
 
 
 def page_router(*, image_sources: Sequence[str] = ()) -> APIRouter:
-    """Return the routes `/`, `/assets/{path}` and `/images/sample/{id}.svg`.
+    """Return the routes `/`, `/ops`, `/assets/{path}` and `/images/sample/{id}.svg`.
 
     `image_sources` are the hosts, such as `https://cdn.example.com`, from which a shop's own product pictures
     may be shown; the page asks no other host for anything.
@@ -49,10 +49,10 @@ def page_router(*, image_sources: Sequence[str] = ()) -> APIRouter:
     router = APIRouter(include_in_schema=False)
 
     async def page(request: Request) -> Response:
-        return _serve(request, shipped[_PAGE], "no-cache", policy)
+        return _serve(request, shipped[_PAGES[request.url.path]], "no-cache", policy)
 
     async def asset(request: Request, path: str) -> Response:
-        if path == _PAGE or path not in shipped:
+        if path in _PAGES.values() or path not in shipped:
             raise HTTPException(404)
         return _serve(request, shipped[path], "no-cache", policy)
 
@@ -64,7 +64,8 @@ def page_router(*, image_sources: Sequence[str] = ()) -> APIRouter:
         file = _file(drawn.encode(), ".svg", compress=False)
         return _serve(request, file, "public, max-age=86400", _PICTURE_POLICY)
 
-    router.add_api_route("/", page, methods=["GET", "HEAD"])
+    for path in _PAGES:
+        router.add_api_route(path, page, methods=["GET", "HEAD"])
     router.add_api_route("/assets/{path:path}", asset, methods=["GET", "HEAD"])
     router.add_api_route("/images/sample/{document_id}.svg", picture, methods=["GET", "HEAD"])
     return router

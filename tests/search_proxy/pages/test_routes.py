@@ -26,9 +26,12 @@ async def client() -> AsyncIterator[httpx.AsyncClient]:
         yield opened
 
 
-async def test_the_page_allows_only_what_comes_from_the_shop_itself(client: httpx.AsyncClient) -> None:
+@pytest.mark.parametrize("page", ["/", "/ops"])
+async def test_a_page_allows_only_what_comes_from_the_shop_itself(
+    client: httpx.AsyncClient, page: str
+) -> None:
     """No inline script, no inline style, no other host, no text made into HTML. Source: CSP 3."""
-    response = await client.get("/")
+    response = await client.get(page)
     assert response.status_code == 200
     assert response.headers["content-type"] == "text/html; charset=utf-8"
     policy = dict(
@@ -50,10 +53,10 @@ async def test_the_page_allows_only_what_comes_from_the_shop_itself(client: http
     assert response.headers["referrer-policy"] == "no-referrer"
 
 
-async def test_everything_that_the_page_names_is_served_with_its_type(client: httpx.AsyncClient) -> None:
-    """Every link, script and import of the page and its modules leads to a file."""
+async def test_everything_that_the_pages_name_is_served_with_its_type(client: httpx.AsyncClient) -> None:
+    """Every link, script and import of the pages and their modules leads to a file."""
     types = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
-    page = (await client.get("/")).text
+    page = (await client.get("/")).text + (await client.get("/ops")).text
     wanted = set(re.findall(r'(?:href|src)="(/assets/[^"]+)"', page))
     for entry in files("search_proxy.pages").iterdir():
         if entry.name.endswith(".js"):
@@ -68,7 +71,7 @@ async def test_everything_that_the_page_names_is_served_with_its_type(client: ht
         assert response.headers["x-content-type-options"] == "nosniff"
 
 
-@pytest.mark.parametrize("path", ["/", "/assets/app.js", "/images/sample/tent-001-1.svg"])
+@pytest.mark.parametrize("path", ["/", "/ops", "/assets/app.js", "/images/sample/tent-001-1.svg"])
 async def test_an_unchanged_file_is_answered_with_304_and_no_body(
     client: httpx.AsyncClient, path: str
 ) -> None:
@@ -92,6 +95,7 @@ async def test_an_unchanged_file_is_answered_with_304_and_no_body(
         "/assets/%2e%2e/routes.py",
         "/assets/..%2f..%2f..%2fpyproject.toml",
         "/assets/index.html",
+        "/assets/ops.html",
         "/assets/app.js/",
         "/images/sample/nothing-1.svg",
         "/images/sample/..%2fapp.svg",
