@@ -156,6 +156,9 @@ def read_arguments(kind: type[_A], given: Mapping[str, Any]) -> _A:
 def _sentence(kind: type[_Arguments], problem: Any) -> str:
     name = ".".join(str(part) for part in problem["loc"] if not _is_branch(part))
     what = problem["msg"].removeprefix("Value error, ").partition(" after validation")[0].rstrip(".")
+    if problem["type"] == "model_type":
+        parts = ", ".join(repr(field) for field in _PARTS[problem["ctx"]["class_name"]])
+        what = f"must be an object with any of {parts}"
     if problem["type"] == "missing":
         return f"argument {name!r} is missing"
     if problem["type"] == "extra_forbidden":
@@ -170,11 +173,17 @@ def _fields_at(kind: type[_Arguments], location: tuple[int | str, ...]) -> list[
     return list((FilterArguments if inside_filter else kind).model_fields)
 
 
+_JSON_WORDS = {None: "null", True: "true", False: "false"}
+_PARTS = {kind.__name__: tuple(kind.model_fields) for kind in (FilterArguments, NumberRange)}
+"""What the objects among the arguments may hold, for who gave something else."""
+
+
 def _is_branch(part: int | str) -> bool:
     """Return whether pydantic put the part in for the branch of a union that it tried."""
     return isinstance(part, str) and ("[" in part or part in {"NumberRange", "bool", "float", "str"})
 
 
 def _short(value: Any) -> str:
-    text = repr(value)
+    text = _JSON_WORDS.get(value) if value is None or isinstance(value, bool) else None
+    text = repr(value) if text is None else text
     return text if len(text) <= 60 else f"{text[:59]}…"

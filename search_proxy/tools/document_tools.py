@@ -85,14 +85,23 @@ def _order(profile: CorpusProfile, order_by: str | None) -> tuple[SortField, ...
     if order_by is None:
         created = profile.roles.created
         return () if created is None else (SortField(name=created),)
-    name, _, direction = order_by.strip().rpartition(" ")
+    name, _, direction = (part.strip() for part in order_by.strip().rpartition(" "))
+    direction = direction.lower()
     if not name:
-        name, direction = direction, "desc"
+        name, direction = order_by.strip(), "desc"
     if direction not in ("asc", "desc"):
         raise ToolFailure(
             f"the order is a field and 'asc' or 'desc', such as 'created_time desc', not {order_by!r}"
         )
-    field = {"created_time": profile.roles.created, "price": profile.roles.price}.get(name, name)
+    roles = profile.roles
+    # As a hit names them: a model asks for what it has seen.
+    parts = {
+        "created_time": roles.created,
+        "price": roles.price,
+        "title": roles.title,
+        "author": roles.author,
+    }
+    field = name if name in profile.fields else parts.get(name)
     if field is None or field not in profile.fields:
         known = ", ".join(repr(one) for one in list(profile.fields)[:20])
         raise ToolFailure(f"the order names {name!r}, which no document here has; there is {known}")

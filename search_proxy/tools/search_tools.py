@@ -33,8 +33,9 @@ async def keyword_search(context: ToolContext, arguments: Mapping[str, Any]) -> 
     wanted = read_filter(context.profile, given.filter, given.filter_text)
     result = await context.find(given.query, "text", given.limit, wanted=wanted)
     hits = [tool_hit(context.profile, hit, given.query, "bm25", hit["_score"]) for hit in result.hits]
-    note = "" if hits else f"no document has these words{context.instead('semantic_search', 'search')}"
-    return _page(hits, result.total_hits, note or _widen(hits, wanted))
+    nothing = f"no document{_kept(wanted)} has these words{_widen(wanted)}"
+    note = "" if hits else f"{nothing}{context.instead('semantic_search', 'search')}"
+    return _page(hits, result.total_hits, note)
 
 
 async def semantic_search(context: ToolContext, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -53,7 +54,8 @@ async def semantic_search(context: ToolContext, arguments: Mapping[str, Any]) ->
         return _page(hits, total, f"searched as well: {'; '.join(others)}")
     result = await context.find(given.query, "vector", given.limit, wanted=wanted, min_similarity=least)
     hits = [tool_hit(context.profile, hit, given.query, "cosine", hit["_score"]) for hit in result.hits]
-    nothing = f"nothing is as close as min_score {least:g}; lower it, or say it differently"
+    close = f"is as close as min_score {least:g}{_widen(wanted)}; lower it, or say it differently"
+    nothing = f"nothing{_kept(wanted)} {close}"
     note = "" if hits else f"{nothing}{context.instead('keyword_search')}"
     literal = "the query is literal, so it was not expanded" if given.expand else ""
     return _page(hits, result.total_hits, note or literal)
@@ -66,7 +68,8 @@ async def fused_search(context: ToolContext, arguments: Mapping[str, Any]) -> di
     queries, rankings = await _both_lanes(context, [given.query], FUSED_DEPTH, wanted)
     hits, total = _fused(context, queries, rankings, given.limit)
     without = "" if context.profile.has_vectors else "ranked by words alone: this index has no vectors"
-    return _page(hits, total, without)
+    nothing = "" if hits else f"nothing{_kept(wanted)} matches{_widen(wanted)}"
+    return _page(hits, total, "; ".join(each for each in (nothing, without) if each))
 
 
 async def multi_search(context: ToolContext, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -76,7 +79,8 @@ async def multi_search(context: ToolContext, arguments: Mapping[str, Any]) -> di
     asked = list(dict.fromkeys(given.queries))
     queries, rankings = await _both_lanes(context, asked, max(PER_QUERY_DEPTH, given.limit), wanted)
     hits, total = _fused(context, queries, rankings, given.limit)
-    return _page(hits, total, "" if hits else f"no query found anything{context.instead('filter_documents')}")
+    nothing = f"no query found anything{_kept(wanted)}{_widen(wanted)}"
+    return _page(hits, total, "" if hits else f"{nothing}{context.instead('filter_documents')}")
 
 
 async def _both_lanes(
@@ -137,5 +141,10 @@ def _page(hits: list[dict[str, Any]], total: int, note: str = "") -> dict[str, A
     return {**page, "note": note} if note else page
 
 
-def _widen(hits: Sequence[Any], wanted: Filter | None) -> str:
-    return "nothing passes the filter; widen it" if not hits and wanted is not None else ""
+def _kept(wanted: Filter | None) -> str:
+    return "" if wanted is None else " that passes the filter"
+
+
+def _widen(wanted: Filter | None) -> str:
+    """Return the advice for an empty page: where there is a filter, it may be what left nothing."""
+    return "" if wanted is None else "; widen the filter"

@@ -40,13 +40,13 @@ class TailFilter:
 
     def wants(self, line: Mapping[str, Any]) -> bool:
         """Return whether a log line passes all parts but `search`, which looks at its text."""
-        if self.statuses and line.get("outcome") not in self.statuses:
+        if self.statuses and _text(line, "outcome") not in self.statuses:
             return False
         if self.sources and not self._has_source(line):
             return False
-        if self.accounts and line.get("account") not in self.accounts:
+        if self.accounts and _text(line, "account") not in self.accounts:
             return False
-        if self.indexes and line.get("index") not in self.indexes:
+        if self.indexes and _text(line, "index") not in self.indexes:
             return False
         if self.prompt_versions and str(line.get("prompt_version")) not in self.prompt_versions:
             return False
@@ -75,7 +75,7 @@ class TailFilter:
         return pairs
 
     def _has_source(self, line: Mapping[str, Any]) -> bool:
-        if line.get("source") in self.sources:
+        if _text(line, "source") in self.sources:
             return True
         return "degraded" in self.sources and line.get("degraded") is not None
 
@@ -151,6 +151,12 @@ def _flag(single: Mapping[str, str], name: str) -> bool:
     if value not in {"true", "false"}:
         raise TailRefused(f"{name} {value!r} is neither true nor false")
     return value == "true"
+
+
+def _text(line: Mapping[str, Any], name: str) -> str | None:
+    """Return a field that should be text; a line of a file may hold anything under any name."""
+    value = line.get(name)
+    return value if isinstance(value, str) else None
 
 
 def _milliseconds(line: Mapping[str, Any]) -> float:

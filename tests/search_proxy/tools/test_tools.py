@@ -64,6 +64,27 @@ async def test_filtering_is_newest_first_until_another_order_is_asked_for(tmp_pa
         assert [hit["created_time"] for hit in oldest["hits"]] == sorted(times)
 
 
+async def test_an_order_is_read_as_people_and_models_write_it(tmp_path: Path) -> None:
+    """Any case, any spaces, and the names that a hit has."""
+    async with open_tools(tmp_path) as tools:
+        expected = ids(await tools.call("mail", "filter_documents", order_by="created_time asc"))
+        assert ids(await tools.call("mail", "filter_documents", order_by=" created_time   ASC ")) == expected
+        by_title = await tools.call("mail", "filter_documents", order_by="title asc", limit=50)
+        titles = [hit["title"] for hit in by_title["hits"]]
+        assert titles == sorted(titles)
+
+
+@pytest.mark.parametrize("tool", ["keyword_search", "semantic_search", "fused_search", "search"])
+async def test_an_empty_page_behind_a_filter_blames_the_filter_too(tmp_path: Path, tool: str) -> None:
+    """The words may well be there: a model that is told otherwise gives up on the right query."""
+    query: dict[str, Any] = {"queries": ["forecast"]} if tool == "search" else {"query": "forecast"}
+    async with open_tools(tmp_path) as tools:
+        page = await tools.call("mail", tool, **query, filter={"created_before": "1980-01-01"})
+        assert page["hits"] == []
+        assert "that passes the filter" in page["note"]
+        assert "widen the filter" in page["note"]
+
+
 async def test_a_time_range_keeps_its_start_and_leaves_its_end_out(tmp_path: Path) -> None:
     """`created_after` is inclusive, `created_before` is not, in whatever zone they are written."""
     async with open_tools(tmp_path) as tools:
@@ -153,6 +174,13 @@ async def test_read_gives_what_is_there_and_names_what_is_not(tmp_path: Path) ->
         ("filter_documents", {"filter": {"created_after": "soon"}}, ("'filter.created_after'", "ISO 8601")),
         ("filter_documents", {"filter": {"price": {"max": 5}}}, ("'price'", "leave it out")),
         ("filter_documents", {"order_by": "author sideways"}, ("'asc' or 'desc'",)),
+        (
+            "keyword_search",
+            {"query": "x", "filter": "tags:x"},
+            ("'filter'", "an object with any of 'author'"),
+        ),
+        ("keyword_search", {"query": "x", "filter": {"price": 5}}, ("an object with any of 'min', 'max'",)),
+        ("keyword_search", {"query": None}, ("'query'", "not null")),
         ("get_document", {"document_id": "mail-99"}, ("'mail-99'", "search")),
         ("web_search", {"query": "x"}, ("not configured", "search")),
         ("fetch_page", {"url": "https://a.example/"}, ("switched off",)),

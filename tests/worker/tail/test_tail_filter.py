@@ -84,3 +84,12 @@ def test_a_filter_survives_its_way_through_a_url() -> None:
     ]  # fmt: skip
     wanted = read_tail_filter(pairs)
     assert read_tail_filter(wanted.parameters()) == wanted
+
+
+@pytest.mark.parametrize(
+    "part", [("status", "ok"), ("source", "llm"), ("account", "shop"), ("index", "main")]
+)
+def test_a_line_with_something_else_under_a_name_is_not_wanted(part: tuple[str, str]) -> None:
+    """A file may hold lines of other programs, with a list or an object where ours have a word."""
+    names = ("outcome", "source", "account", "index", "timings")
+    assert not read_tail_filter([part]).wants({name: [1] for name in names})
