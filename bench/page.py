@@ -64,6 +64,7 @@ _PROBE = """
   ReadableStreamDefaultReader.prototype.read = async function (...rest) {
     const chunk = await read.apply(this, rest);
     const text = chunk.value ? decoder.decode(chunk.value) : "";
+    if (text.includes('"hits":')) probe.found ??= performance.now();
     if (text.includes("categoryHits")) probe.arrived ??= performance.now();
     return chunk;
   };
@@ -100,6 +101,7 @@ async def _measure(folder: Path, chromium: str) -> list[tuple[str, list[float], 
     kept = rounds[WARM_UP:]
     return [
         ("first hits painted after Enter", [found["hits"] for found in kept], "ms"),
+        ("first hits painted after their bytes", [found["drawn"] for found in kept], "ms"),
         ("first category painted after its event", [found["category"] for found in kept], "ms"),
         ("whole answer painted after Enter", [found["done"] for found in kept], "ms"),
         ("layout shift", [found["shift"] * 1000 for found in kept], "/1000"),
@@ -118,6 +120,7 @@ def _round(browser: Browser, url: str, query: str) -> dict[str, Any]:
     foreign = [address for address in browser.seen()["requests"] if not address.startswith(url + "/")]
     return {
         "hits": probe["hits"] - probe["enter"],
+        "drawn": probe["hits"] - probe["found"],
         "category": probe.get("category", probe["done"]) - probe.get("arrived", probe["enter"]),
         "done": probe["done"] - probe["enter"],
         "shift": browser.js("window.__shift"),

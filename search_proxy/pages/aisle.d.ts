@@ -7,12 +7,18 @@ export interface Failure {
   retryable: boolean;
   stage?: string;
   status?: number;
+  /** What the server asked to wait, where it asked. */
+  retryAfterSeconds?: number;
 }
 
 /** A product as a search found it; `_score` is null where nothing was ranked. */
 export interface Hit {
   _id: string;
   _score?: number | null;
+  /** Why it is a hit, where that was asked for. */
+  _reason?: string;
+  _excerpt?: string;
+  _matched?: { field: string; words: string[] }[];
   productTitle?: string;
   variantTitle?: string;
   variantImageUrl?: string;

@@ -261,7 +261,9 @@ async function readFailure(response) {
   }
   const retryable = response.status === 429 || response.status >= 500;
   const message = typeof body.message === "string" ? body.message : `the server answered ${response.status}`;
-  return { code: String(body.code ?? response.status), message, retryable, status: response.status };
+  const failure = { code: String(body.code ?? response.status), message, retryable, status: response.status };
+  const wait = Number.parseInt(response.headers.get("retry-after") ?? "", 10);
+  return wait >= 0 ? { ...failure, retryAfterSeconds: wait } : failure;
 }
 
 function failed(code, message) {

@@ -8,8 +8,9 @@ import { SummaryWriter } from "./summary.js";
 import { wishes } from "./wishes.js";
 
 const SHELVES = 5;
-/** As many as the widest grid shows in one row. */
+/** As many as the widest grid shows in one row, and as the narrowest shows. */
 const FIRST_HITS = 6;
+const LEAST_HITS = 4;
 const STATUS = {
   searching: "Looking through the shop…",
   thinking: "Sorting what fits…",
@@ -109,7 +110,7 @@ export class AnswerView {
     const { listHref, onlist } = this._options;
     this.grid.classList.remove("grid-waiting");
     this._fillGrid(delta.hits);
-    if (this._total > 1) {
+    if (this._total > Math.min(LEAST_HITS, delta.hits.length)) {
       const open = (event) => (event.preventDefault(), onlist(null));
       const text = `See all ${this._total.toLocaleString()}`;
       this.bestHead.append(el("a", { class: "see-all", dir: null, href: listHref(null), onclick: open, text }));

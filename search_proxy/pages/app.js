@@ -2,19 +2,19 @@
 
 import { Aisle } from "./aisle.js";
 import { AnswerView } from "./answer.js";
+import { priceText } from "./card.js";
 import { ChatView } from "./chat.js";
-import { fill, isCalm } from "./dom.js";
-import { showFacets } from "./facets.js";
+import { fill, isCalm, painted, whenIdle } from "./dom.js";
+import { facetsFor, fieldsOf, showFacets } from "./facets.js";
 import { ListView } from "./list.js";
 import { productDialog } from "./product.js";
 import { filterButton, wireShell } from "./shell.js";
-import { addressOf, filterOf, readState, termsOf } from "./state.js";
-import { Thread, tabStorage } from "./thread.js";
+import { addressOf, filterOf, readState } from "./state.js";
+import { Thread, sessionId } from "./thread.js";
 import { typeahead } from "./typeahead.js";
 
 /** Answers of this visit by address, so that going back neither waits nor asks a model again. */
 const KEPT_ANSWERS = 20;
-const FACETS_WITHOUT_HINT = { fields: { category: {}, brand: {}, color: {}, material: {}, price: { type: "number" } } };
 
 const aisle = new Aisle();
 const index = new URLSearchParams(location.search).get("index") || document.body.dataset.index;
@@ -81,6 +81,7 @@ async function showAnswer() {
   const view = new AnswerView(main, answerOptions());
   const events = [];
   let failed = false;
+  let hasCategory = false;
   let runId = "";
   signal.addEventListener("abort", () => runId && aisle.stop({ index, runId }));
   for (let step = await first; !step.done; step = await stream.next()) {
@@ -91,6 +92,10 @@ async function showAnswer() {
     failed ||= event.type === "error" || Boolean(event.data?.error);
     remember(event.data);
     view.take(event);
+    // An answer that comes at once is shown in the order of its worth: products, a first category, the rest.
+    const isFirst = event.data?.hits || (event.data?.categoryHits && !hasCategory);
+    hasCategory ||= Boolean(event.data?.categoryHits);
+    if (isFirst) await painted();
   }
   runId = "";
   if (failed || signal.aborted) return;
@@ -172,33 +177,21 @@ function listView() {
     index,
     cards: cardOptions(),
     filter: filterOf(state),
-    facets: facetsFor(state),
+    facets: facetsFor(state.chosen, facetFields),
     go,
+    onchat: () => {
+      const { q } = state;
+      go({ view: "chat" });
+      chat.composer.text.value = q;
+      chat.composer.text.focus();
+    },
     onfacets: takeFacets,
     signal: current.signal,
   });
 }
 
-/** Asks for the fields that the first answer offered; a chosen field counts as if it were not chosen. */
-function facetsFor({ chosen }) {
-  const asked = facetFields ?? FACETS_WITHOUT_HINT;
-  const fields = Object.fromEntries(
-    Object.entries(asked.fields).map(([field, facet]) => {
-      const values = chosen[field] ?? [];
-      return [field, values.length ? { ...facet, excludeTerms: termsOf(field, values) } : facet];
-    }),
-  );
-  for (const field of Object.keys(chosen)) fields[field] ??= { excludeTerms: termsOf(field, chosen[field]) };
-  return { fields, maxResults: 20 };
-}
-
 function takeFacets(facets) {
-  const names = Object.keys(facets);
-  if (names.length && !facetFields) {
-    const fields = {};
-    for (const name of names) fields[name] = typeof facets[name]?.min === "number" ? { type: "number" } : {};
-    facetFields = { fields };
-  }
+  if (Object.keys(facets).length) facetFields ??= fieldsOf(facets);
   // Products first: the filters are drawn after the frame that shows them.
   const { signal } = current;
   const draw = () => {
@@ -206,7 +199,7 @@ function takeFacets(facets) {
     showFacets(side, facets, state, go);
     filterButton.hidden = !side.querySelector(".facet-group");
   };
-  requestAnimationFrame(() => setTimeout(draw));
+  painted().then(() => whenIdle(draw));
 }
 
 function cardOptions() {
@@ -266,13 +259,6 @@ function closeFacets() {
   filterButton.hidden = true;
 }
 
-function sessionId() {
-  const storage = tabStorage();
-  const id = storage.getItem("aisle-session") ?? `${Math.random()}`.slice(2) + Date.now();
-  storage.setItem("aisle-session", id);
-  return id;
-}
-
 const completions = typeahead(box, { aisle, index, onchoose: (q) => go({ q }) });
 wireShell({
   onsearch: (q) => {
@@ -293,4 +279,6 @@ addEventListener("pagehide", () => thread.turns.length && thread.save());
 addEventListener("popstate", (event) => show({ scroll: event.state?.scroll ?? 0 }));
 history.scrollRestoration = "manual";
 show();
+// A browser's first price takes as long as drawing a dozen cards; it is made while nobody waits.
+whenIdle(() => priceText(0.5, "EUR"));
 if (document.body.dataset.view === "home") box.focus();

@@ -1,5 +1,8 @@
 /** Builds elements. Everything that came from outside goes in as text or as a checked attribute, never as markup. */
 
+const LONGEST_FRAME_MS = 100;
+const LONGEST_IDLE_MS = 300;
+
 /**
  * @param {string} tag
  * @param {Record<string, any>} [attributes] `class`, `text`, `on*` listeners, booleans, or plain attributes
@@ -35,6 +38,22 @@ export function announce(text) {
 /** Returns whether the visitor asked for less movement. */
 export function isCalm() {
   return matchMedia("(prefers-reduced-motion: reduce)").matches;
+}
+
+/** Returns once what was drawn is on the screen. A page that nobody sees draws nothing and waits for nothing. */
+export function painted() {
+  if (document.hidden) return Promise.resolve();
+  return new Promise((resolve) => {
+    requestAnimationFrame(() => setTimeout(resolve));
+    // The page may be hidden before the frame comes.
+    setTimeout(resolve, LONGEST_FRAME_MS);
+  });
+}
+
+/** Does what can wait when nothing else is to be done. */
+export function whenIdle(act) {
+  if (globalThis.requestIdleCallback) requestIdleCallback(act, { timeout: LONGEST_IDLE_MS });
+  else setTimeout(act);
 }
 
 /** Writes a server's message as a sentence. */

@@ -1,9 +1,11 @@
 /** Facets: what the results can be narrowed by, with counts. */
 
 import { el, fieldName, fill } from "./dom.js";
-import { isNarrowed, toggled } from "./state.js";
+import { isNarrowed, termsOf, toggled, widened } from "./state.js";
 
 const SHOWN = 7;
+/** What is asked for before any answer has told which fields there are. */
+const FIRST_FIELDS = { category: {}, brand: {}, color: {}, material: {}, price: { type: "number" } };
 
 /**
  * @param {HTMLElement} element
@@ -15,17 +17,34 @@ export function showFacets(element, facets, state, go) {
   const groups = Object.entries(facets ?? {}).map(([field, values]) =>
     isStatistics(values) ? range(field, values, state, go) : choices(field, values, state, go),
   );
-  const clear = { ...state, chosen: {}, price: ["", ""] };
+  if (!groups.some(Boolean) && !isNarrowed(state)) {
+    fill(element);
+    return;
+  }
   fill(
     element,
     el(
       "div",
       { class: "facets-head" },
       el("h2", { class: "label", text: "Narrow down" }),
-      isNarrowed(state) && el("button", { type: "button", class: "link", text: "Clear", onclick: () => go(clear) }),
+      isNarrowed(state) && el("button", { type: "button", class: "link", text: "Clear", onclick: () => go(widened(state)) }),
     ),
     ...groups,
   );
+}
+
+/** Returns the fields of an answer's facets, as a search asks for them. */
+export function fieldsOf(facets) {
+  return Object.fromEntries(Object.entries(facets).map(([name, values]) => [name, isStatistics(values) ? { type: "number" } : {}]));
+}
+
+/** Returns the facets to ask for; a chosen field counts as if it were not chosen. */
+export function facetsFor(chosen, known) {
+  const fields = { ...(known ?? FIRST_FIELDS) };
+  for (const [field, values] of Object.entries(chosen)) {
+    if (values.length) fields[field] = { ...fields[field], excludeTerms: termsOf(field, values) };
+  }
+  return { fields, maxResults: 20 };
 }
 
 function isStatistics(values) {

@@ -2,6 +2,7 @@
 
 import { card, emptyCard } from "./card.js";
 import { announce, el, fill, sentence } from "./dom.js";
+import { isNarrowed, widened } from "./state.js";
 
 const PAGE = 24;
 const SORTS = [
@@ -21,7 +22,7 @@ export class ListView {
    * @param {HTMLElement} element
    * @param {{ state: import("./state.js").State, aisle: import("./aisle.js").Aisle, index: string, cards: object,
    *   filter: string | undefined, facets: object | undefined, go: (state: object) => void,
-   *   onfacets: (facets: object) => void, signal: AbortSignal }} options
+   *   onchat: () => void, onfacets: (facets: object) => void, signal: AbortSignal }} options
    */
   constructor(element, options) {
     this._options = options;
@@ -33,12 +34,13 @@ export class ListView {
     this.error = el("div", { class: "error", hidden: true });
     this.grid = el("ul", { class: "grid grid-waiting" }, ...Array.from({ length: 8 }, emptyCard));
     this.more = el("button", { type: "button", class: "quiet load-more", hidden: true, text: "Show more", onclick: () => this.load() });
+    this.foot = el("div", { class: "foot" }, this.more);
     fill(
       element,
       el("header", { class: "lede lede-list" }, el("div", {}, this.title, this.status), this.sort),
-      this.error,
       this.grid,
-      el("div", { class: "foot" }, this.more),
+      this.error,
+      this.foot,
     );
   }
 
@@ -74,6 +76,7 @@ export class ListView {
     const total = page.totalHits ?? this._shown;
     this.status.textContent = total ? `${total.toLocaleString()} ${total === 1 ? "product" : "products"}` : nothing(this._options.state);
     this.more.hidden = !page.hits.length || this._shown >= total;
+    if (!total) this._offerMore();
     if (first) {
       this._offerSorts(page.hits);
       announce(this.status.textContent);
@@ -94,8 +97,25 @@ export class ListView {
     );
     this.error.hidden = false;
     this.grid.classList.remove("grid-waiting");
-    if (this._shown === 0) fill(this.grid);
+    this.more.hidden = true;
+    if (this._shown) return;
+    fill(this.grid);
     this.status.textContent = "";
+  }
+
+  /** Whoever found nothing gets a next step. */
+  _offerMore() {
+    const { state, go, onchat } = this._options;
+    const wider = () => go(widened(state));
+    fill(
+      this.foot,
+      el(
+        "div",
+        { class: "offers" },
+        isNarrowed(state) && el("button", { type: "button", class: "quiet", text: "Search without these choices", onclick: wider }),
+        el("button", { type: "button", class: "quiet", text: "Ask in the chat", onclick: onchat }),
+      ),
+    );
   }
 
   _offerSorts(hits) {
@@ -113,5 +133,6 @@ export function sortOf(sort) {
 }
 
 function nothing(state) {
-  return state.q ? `Nothing in the shop fits “${state.q}” with these choices.` : "Nothing here.";
+  if (!state.q) return "Nothing here.";
+  return `Nothing in the shop fits “${state.q}”${isNarrowed(state) ? " with these choices." : ". Other words may help."}`;
 }

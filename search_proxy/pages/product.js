@@ -6,7 +6,7 @@ import { el, fieldName, fill } from "./dom.js";
 const SAID_ELSEWHERE = new Set(
   ("_id _score _found parentProductId productTitle variantTitle variantImageUrl price currency description " +
     "productCollections inStock stock createdAt compareAtPrice rating reviewCount tags occasions colorFamily " +
-    "productType department").split(" "),
+    "productType department _matched _excerpt _reason").split(" "),
 );
 
 /**
@@ -25,8 +25,9 @@ export async function productDialog({ id, hit, aisle, index, session, onask, onc
   });
   document.body.append(dialog);
   const asking = askingOf(onask);
+  const why = typeof hit?._reason === "string" ? hit._reason : "";
   const questions = aisle.suggestions({ index, documentId: id, sessionId: session, userId: session });
-  if (hit) show(body, hit, [], asking);
+  if (hit) show(body, hit, [], { asking, why });
   else fill(body, el("p", { class: "muted", id: "product-title", text: "Loading…" }));
   dialog.showModal();
   const found = await aisle.documents({ index, ids: [id] });
@@ -35,13 +36,13 @@ export async function productDialog({ id, hit, aisle, index, session, onask, onc
     fill(body, el("p", { id: "product-title", text: "This product is not in the shop any more." }));
     return;
   }
-  show(body, product, [], asking);
+  show(body, product, [], { asking, why });
   questions.then((answer) => asking.offer(answer.ok ? answer.value?.suggestions : []));
   if (!product.parentProductId) return;
   const filter = `parentProductId:(${String(product.parentProductId).replace(/[\\()]/g, "\\$&")})`;
   const attributesToRetrieve = ["variantTitle", "price", "currency", "inStock", "variantImageUrl", "productTitle"];
   const family = await aisle.products({ index, filter, collapse: false, limit: 30, attributesToRetrieve });
-  if (family.ok && family.value.hits.length > 1) show(body, product, family.value.hits, asking, onvariant);
+  if (family.ok && family.value.hits.length > 1) show(body, product, family.value.hits, { asking, why, onvariant });
 }
 
 /** The questions that a shopper may have; their place is kept until they come. */
@@ -59,7 +60,7 @@ function askingOf(onask) {
   };
 }
 
-function show(body, product, variants, asking, onvariant) {
+function show(body, product, variants, { asking, why, onvariant }) {
   const stock = product.inStock === false ? "Sold out" : product.stock <= 3 ? `Only ${product.stock} left` : "In stock";
   const rating = typeof product.rating === "number" && `${product.rating.toFixed(1)} of 5 · ${product.reviewCount ?? 0} reviews`;
   const focused = document.activeElement?.getAttribute?.("data-variant");
@@ -75,6 +76,7 @@ function show(body, product, variants, asking, onvariant) {
       el("p", { class: "muted small", text: [typeof product.inStock === "boolean" && stock, rating].filter(Boolean).join(" · ") }),
       variants.length > 1 && family(product, variants, onvariant),
       product.description && el("p", { class: "product-description", text: product.description }),
+      why && el("p", { class: "muted small", text: `Found by: ${why}` }),
       asking.element,
       facts(product),
     ),

@@ -10,6 +10,7 @@ const SOURCES = {
 };
 const STAGES = {
   INITIAL_MARQO_SEARCH: "First search",
+  TIME_TO_FIRST_EVENT: "First event sent",
   TIME_TO_FIRST_HITS: "First hits sent",
   CACHED_QUERY_LOOKUP: "Cache lookup",
   LLM_FIRST_CALL: "Plan (model)",
@@ -19,6 +20,7 @@ const STAGES = {
   CONVERSATION_LOAD: "Conversation read",
   PRODUCT_CONTEXT: "Product read",
   CONVERSATION_COMMIT: "Conversation kept",
+  RERANK: "Better order",
   LLM_SECOND_CALL: "Summary (model)",
   E2E: "Whole answer",
 };
@@ -107,6 +109,6 @@ function filters(categories) {
 
 function warnings(list) {
   if (!list.length) return null;
-  const items = list.map((text) => el("li", { text: String(text) }));
+  const items = list.map((text) => el("li", { text: String(text).replaceAll("_", " ") }));
   return el("section", {}, el("h3", { text: "Notes" }), el("ul", { class: "notes" }, ...items));
 }

@@ -74,6 +74,11 @@ export function isNarrowed(state) {
   return Object.values(state.chosen).some((values) => values.length > 0) || state.price.some(Boolean);
 }
 
+/** Returns the state with nothing that narrows the results. */
+export function widened(state) {
+  return { ...state, chosen: {}, price: ["", ""] };
+}
+
 function escape(text) {
   return text.replace(/[\\()[\]:]/g, "\\$&");
 }

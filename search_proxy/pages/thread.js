@@ -29,6 +29,14 @@ export function tabStorage() {
   }
 }
 
+/** Returns what the shop may call this visit: it lasts as long as the tab. */
+export function sessionId() {
+  const storage = tabStorage();
+  const id = storage.getItem("aisle-session") ?? `${Math.random()}`.slice(2) + Date.now();
+  storage.setItem("aisle-session", id);
+  return id;
+}
+
 export class Thread {
   /** @param {string} index @param {Pick<Storage, "getItem" | "setItem" | "removeItem">} [storage] */
   constructor(index, storage = tabStorage()) {

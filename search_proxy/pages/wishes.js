@@ -53,7 +53,7 @@ export function wishes({ applied, own, dropped, currency, onwithout }) {
     const rest = parts.filter((other) => other !== part).map((other) => `(${other})`).join(" AND ");
     const label = `Search without ${text}`;
     const without = () => onwithout(rest);
-    return el("li", {}, el("button", { type: "button", class: "wish", "aria-label": label, onclick: without }, text, el("span", { text: "×" })));
+    return el("li", {}, el("button", { type: "button", class: "wish", "aria-label": label, onclick: without }, el("bdi", { text }), el("span", { dir: null, text: "×" })));
   });
   const given = dropped ? partsOf(dropped).map((part) => inWords(part, currency)).join(", ") : "";
   if (given) chips.push(el("li", { class: "wish-dropped", text: `Nothing fits ${given}; shown without` }));

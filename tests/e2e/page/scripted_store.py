@@ -40,8 +40,17 @@ class ScriptedRun:
 
     def send(self, name: str, data: dict[str, Any]) -> None:
         """Send one event."""
-        frame = f"id: {self.id}-{len(self._log) + 1}\nevent: {name}\ndata: {json.dumps(data)}\n\n"
-        self._change(lambda: self._log.append(frame.encode()))
+        self.send_together((name, data))
+
+    def send_together(self, *events: tuple[str, dict[str, Any]]) -> None:
+        """Send several events in one piece, as a server does that has them all at once."""
+
+        def append() -> None:
+            for name, data in events:
+                frame = f"id: {self.id}-{len(self._log) + 1}\nevent: {name}\ndata: {json.dumps(data)}\n\n"
+                self._log.append(frame.encode())
+
+        self._change(append)
 
     def delta(self, **data: Any) -> None:
         """Send a delta."""
@@ -99,6 +108,7 @@ class ScriptedStore:
         self.products = load_sample()[:40]
         self.searches: list[dict[str, Any]] = []
         self.refusal: tuple[int, dict[str, Any]] | None = None
+        self.refusal_headers: dict[str, str] = {}
         self.forgets_runs = False
         self.stopped: list[str] = []
         self.deleted: list[str] = []
@@ -149,7 +159,7 @@ class ScriptedStore:
     def _begin(self, parameters: dict[str, Any]) -> Response:
         if self.refusal is not None:
             status, body = self.refusal
-            return JSONResponse(body, status)
+            return JSONResponse(body, status, self.refusal_headers)
         run = ScriptedRun(len(self._runs) + 1, parameters, asyncio.get_running_loop())
         self._runs.append(run)
         self._new.put(run)

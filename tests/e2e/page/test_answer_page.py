@@ -72,6 +72,30 @@ def test_nothing_jumps_while_an_answer_arrives(browser: Browser, store: Scripted
     assert browser.js("document.documentElement.scrollWidth") <= width
 
 
+def test_an_answer_that_comes_at_once_shows_its_products_first(
+    browser: Browser, store: ScriptedStore
+) -> None:
+    """There is a frame with the products and without a category: nobody waits for what is below them."""
+    look = (
+        "[!!document.querySelector('.best .card-link'), !!document.querySelector('.shelf:not(.shelf-empty)')]"
+    )
+    watch = (
+        f"window.__frames = []; (function next() {{ __frames.push({look}); requestAnimationFrame(next); }})()"
+    )
+    browser.open(f"{store.url}/{Q}", init=watch)
+    rows = [category(store, name) for name in ("Sleeping bags", "Puffer jackets", "Winter boots")]
+    store.next_run().send_together(
+        ("init", {"categories": True, "summary": True}),
+        ("delta", {"hits": store.products[:12], "totalHits": 40, "facets": {}}),
+        *(("delta", {"categoryHits": [row]}) for row in rows),
+        ("delta", {"receipt": receipt()}),
+        ("stream-end", {}),
+    )
+    browser.wait("document.querySelector('.foot .link')")
+    assert len(browser.texts(".shelf")) == 3
+    assert [True, False] in browser.js("__frames")
+
+
 def test_a_product_link_of_the_summary_lights_up_its_card(browser: Browser, store: ScriptedStore) -> None:
     """The card is scrolled to, focused and marked."""
     run = _open(browser, store, height=600)

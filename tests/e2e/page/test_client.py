@@ -134,6 +134,14 @@ def test_a_refusal_is_an_error_value_with_the_servers_words(
     assert start("collect", store.url).result() == [{"type": "error", "error": error}]
 
 
+def test_a_refusal_tells_how_long_to_wait_where_the_server_does(store: ScriptedStore, start: Start) -> None:
+    """`Retry-After` in seconds is a number of the error. Source: docs/wire-format.md, 429."""
+    store.refusal = (429, {"message": "too many", "code": "too_many_requests"})
+    store.refusal_headers = {"retry-after": "7"}
+    (event,) = start("collect", store.url).result()
+    assert (event["error"]["retryable"], event["error"]["retryAfterSeconds"]) == (True, 7)
+
+
 def test_a_server_that_is_not_there_is_an_error_value(start: Start) -> None:
     """Nobody listens on the port."""
     with socket.socket() as closed:

@@ -41,6 +41,60 @@ def test_more_results_are_one_press_away_and_keep_the_place(browser: Browser, st
     assert browser.texts(".load-more") == []
 
 
+def test_whoever_found_nothing_gets_a_next_step(browser: Browser, store: ScriptedStore) -> None:
+    """Choices that leave nothing can be left out with one press, or the chat can be asked."""
+    browser.open(f"{store.url}/?q=tent+pegs&f=color:pink")
+    run = store.next_run()
+    run.send("init", {"categories": False, "summary": False})
+    run.delta(hits=[], totalHits=0, facets={})
+    run.delta(receipt=receipt(source="short_query_bypass"))
+    run.end()
+    browser.wait("document.querySelector('.offers')")
+    assert browser.text(".status") == "Nothing in the shop fits “tent pegs” with these choices."
+    assert browser.texts(".offers button") == ["Search without these choices", "Ask in the chat"]
+    browser.click(".offers button")
+    assert "filter" not in store.next_run().parameters
+    browser.back()
+    browser.click(".offers button:last-child")
+    browser.wait("document.querySelector('.composer textarea').value === 'tent pegs'")
+
+
+def test_a_page_of_results_that_does_not_come_leaves_those_that_are_there(
+    browser: Browser, store: ScriptedStore
+) -> None:
+    """The line and its one button stand where the next products would."""
+    browser.open(f"{store.url}/{LIST}")
+    browser.wait("document.querySelectorAll('.card-link').length === 24")
+    browser.go_offline(offline=True)
+    browser.click(".load-more")
+    browser.wait("document.querySelector('.grid + .error:not([hidden]) button')")
+    assert browser.text(".status") == "40 products"
+    assert browser.texts(".load-more") == []
+    browser.go_offline(offline=False)
+    browser.click(".error button")
+    browser.wait("document.querySelectorAll('.card-link').length === 40")
+    assert browser.texts(".error") == []
+
+
+def test_a_product_says_by_what_it_was_found_where_the_shop_says_it(
+    browser: Browser, store: ScriptedStore
+) -> None:
+    """The reason is a line of text; it is no property of the product. Source: docs/strategies.md."""
+    browser.open(f"{store.url}/{Q}")
+    run = store.next_run()
+    run.send("init", {"categories": True, "summary": False})
+    reason = "“warm” in description"
+    run.delta(hits=[{**store.products[0], "_reason": reason, "_excerpt": "Warm."}], totalHits=1)
+    browser.click(".best .card-link")
+    browser.wait("document.querySelector('.product-description')")
+    assert f"Found by: {reason}" in browser.text("dialog.sheet")
+    assert (
+        browser.texts("dialog.sheet dt").count("Excerpt")
+        == browser.texts("dialog.sheet dt").count("Reason")
+        == 0
+    )
+
+
 def test_a_facet_narrows_by_the_address_and_counts_as_if_it_were_not_chosen(
     browser: Browser, store: ScriptedStore
 ) -> None:
