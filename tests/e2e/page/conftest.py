@@ -20,7 +20,7 @@ def node_packages() -> Path:
     """Return the folder of the locked Node packages, installed if they are not there."""
     if shutil.which("node") is None or shutil.which("npm") is None:
         pytest.skip("node and npm are not installed")
-    if not (_PACKAGES / "node_modules" / "playwright-core").is_dir():
+    if any(not (_PACKAGES / "node_modules" / name).is_dir() for name in ("playwright-core", "typescript")):
         subprocess.run(["npm", "ci", "--no-audit", "--no-fund"], cwd=_PACKAGES, check=True, timeout=120)
     return _PACKAGES
 

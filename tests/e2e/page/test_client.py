@@ -232,6 +232,16 @@ def test_the_declared_types_name_every_method_of_the_client(start: Start) -> Non
     assert sorted(set(declared)) == sorted([*start("methods", "").result(), "push"])
 
 
+def test_the_declared_types_hold_for_a_program_in_typescript(node_packages: Path) -> None:
+    """The compiler takes right uses, narrows by type and by `ok`, and refuses wrong ones."""
+    compiler = node_packages / "node_modules" / ".bin" / "tsc"
+    library = "es2022,dom,dom.iterable,dom.asynciterable"
+    options = ["--noEmit", "--strict", "--target", "es2022", "--module", "nodenext", "--lib", library]
+    program = CASES.with_name("client_types.mts")
+    done = subprocess.run([compiler, *options, program], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "")
+
+
 def test_the_event_stream_reads_the_same_however_it_is_cut(start: Start) -> None:
     """Every cut of one text, with all three line ends. Source: HTML standard, event streams."""
     result = start("cutAnywhere", "").result()
