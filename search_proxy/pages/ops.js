@@ -86,7 +86,8 @@ function showState() {
   const trouble = numbers.message && sentence(numbers.message);
   const text = [trouble || said, lines.state === "key" ? "" : when].filter(Boolean).join(" · ");
   const now = trouble ? "lost" : lines.state;
-  if (state.dataset.state !== now && (now === "lost" || now === "live")) announce(now === "live" ? "Live." : trouble || said);
+  if (state.dataset.state !== now && (now === "lost" || now === "live"))
+    announce(now === "live" ? "Live." : trouble || said);
   state.dataset.state = now;
   state.textContent = text;
 }

@@ -15,7 +15,7 @@ export function binned(summary, span, countsOf, most = MOST_BINS) {
     const ours = minutes.slice(place, place + size);
     const values = {};
     for (const at of ours) {
-      for (const [name, number] of Object.entries(known.has(at) ? countsOf(known.get(at)) : {})) values[name] = (values[name] ?? 0) + number;
+      if (known.has(at)) add(values, countsOf(known.get(at)));
     }
     const label = size === 1 ? clock(ours[0]) : `${clock(ours[0])} to ${clock(ours.at(-1))}`;
     bins.push({ at: ours[0], label, tick: ours.map((at) => tickOf(at, span)).find(Boolean), values });
@@ -33,7 +33,7 @@ export function tickOf(at, span) {
 
 export function totalsOf(bins) {
   const totals = {};
-  for (const { values } of bins) for (const [name, number] of Object.entries(values)) totals[name] = (totals[name] ?? 0) + number;
+  for (const { values } of bins) add(totals, values);
   return totals;
 }
 
@@ -45,3 +45,7 @@ export function busiest(bins, format = count) {
 export const sum = (values) => Object.values(values).reduce((total, number) => total + number, 0);
 export const listed = (layers) => layers.map(({ label, value }) => `${label} ${value}`).join(", ");
 export const spanText = (span) => (span === 60 ? "an hour" : span > 60 ? `${span / 60} hours` : `${span} minutes`);
+
+function add(totals, counts) {
+  for (const [name, number] of Object.entries(counts)) totals[name] = (totals[name] ?? 0) + number;
+}

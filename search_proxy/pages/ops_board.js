@@ -9,11 +9,25 @@ export function makeBoard(main) {
   const days = daysPlots();
   const last = lastRequests();
   const [sources, now, stages, outcomes, durations, cache, slowest] = [
-    sourcesPlot(), nowPlot(), stagesPlot(), outcomesPlot(), durationsPlot(), cachePlot(), slowestRequests(),
+    sourcesPlot(),
+    nowPlot(),
+    stagesPlot(),
+    outcomesPlot(),
+    durationsPlot(),
+    cachePlot(),
+    slowestRequests(),
   ];
   const panels = [sources, now, stages, outcomes, durations, cache, slowest, days];
   main.append(
-    sources.root, now.root, last.root, stages.root, outcomes.root, durations.root, cache.root, slowest.root, ...days.roots,
+    sources.root,
+    now.root,
+    last.root,
+    stages.root,
+    outcomes.root,
+    durations.root,
+    cache.root,
+    slowest.root,
+    ...days.roots,
   );
   return {
     show: (summary, span) => panels.forEach((each) => each.show(summary, span)),

@@ -4,7 +4,16 @@ import { el, fill } from "./dom.js";
 import { binned, busiest, everyMinute, listed, spanText, sum, tickOf, totalsOf } from "./ops_bins.js";
 import { svg } from "./ops_panel.js";
 import { timePlot } from "./ops_timeplot.js";
-import { CACHE_LAYERS, cacheLayer, clock, count, milliseconds, outcomeLayers, plain, sourceLayers } from "./ops_words.js";
+import {
+  CACHE_LAYERS,
+  cacheLayer,
+  clock,
+  count,
+  milliseconds,
+  outcomeLayers,
+  plain,
+  sourceLayers,
+} from "./ops_words.js";
 
 const SAMPLES = 60;
 /** A share of a handful of requests says little. */
@@ -37,10 +46,19 @@ export function outcomesPlot() {
       const bins = binned(summary, span, (minute) => minute.outcomes);
       const totals = totalsOf(bins);
       const number = sum(totals);
-      const layers = outcomeLayers(Object.keys(totals)).map((layer) => ({ ...layer, value: count(totals[layer.name]) }));
+      const layers = outcomeLayers(Object.keys(totals)).map((layer) => ({
+        ...layer,
+        value: count(totals[layer.name]),
+      }));
       const bad = number - (totals.ok ?? 0);
       const headline = bad ? `${count(bad)} of ${count(number)} not ok` : "all ok";
-      plot.show({ bins, layers, headline, words: `${headline}: ${listed(layers)}.`, nothing: number ? undefined : QUIET });
+      plot.show({
+        bins,
+        layers,
+        headline,
+        words: `${headline}: ${listed(layers)}.`,
+        nothing: number ? undefined : QUIET,
+      });
       const degraded = totalsOf(binned(summary, span, (minute) => minute.degraded));
       fill(reasons, ...reasonBars(degraded));
     },
@@ -56,7 +74,11 @@ function reasonBars(degraded) {
         "li",
         {},
         el("span", { text: `degraded: ${plain(reason)}` }),
-        svg("svg", { class: "bar", "aria-hidden": "true" }, svg("rect", { class: "t4", width: `${(number / most) * 100}%`, height: "100%" })),
+        svg(
+          "svg",
+          { class: "bar", "aria-hidden": "true" },
+          svg("rect", { class: "t4", width: `${(number / most) * 100}%`, height: "100%" }),
+        ),
         el("b", { text: count(number) }),
       ),
     );
@@ -78,12 +100,22 @@ export function durationsPlot() {
       const bins = everyMinute(last, span).map((at) => {
         const minute = known.get(at);
         const seen = minute?.p50 != null;
-        const details = seen ? `half within ${milliseconds(minute.p50)}, 95 % within ${milliseconds(minute.p95)}` : "nothing";
-        return { at, label: clock(at), tick: tickOf(at, span), values: seen ? { low: minute.p50, high: minute.p95 } : {}, details };
+        const details = seen
+          ? `half within ${milliseconds(minute.p50)}, 95 % within ${milliseconds(minute.p95)}`
+          : "nothing";
+        return {
+          at,
+          label: clock(at),
+          tick: tickOf(at, span),
+          values: seen ? { low: minute.p50, high: minute.p95 } : {},
+          details,
+        };
       });
       const seen = bins.filter(({ values }) => values.high);
       const slowest = seen.reduce((a, b) => (b.values.high > (a?.values.high ?? 0) ? b : a), null);
-      const headline = slowest ? `slowest minute ${slowest.label}: 95 % within ${milliseconds(slowest.values.high)}` : "";
+      const headline = slowest
+        ? `slowest minute ${slowest.label}: 95 % within ${milliseconds(slowest.values.high)}`
+        : "";
       const latest = seen.at(-1);
       const words = latest ? `Last at ${latest.label}: ${latest.details}. ${headline}.` : "";
       plot.show({ bins, layers: [], headline, words, nothing: seen.length ? undefined : QUIET });
@@ -99,17 +131,27 @@ export function cachePlot() {
       const raw = binned(summary, span, (minute) => minute.cache, SHARE_BINS);
       const bins = raw.map((bin) => {
         const values = {};
-        for (const [word, number] of Object.entries(bin.values)) values[cacheLayer(word)] = (values[cacheLayer(word)] ?? 0) + number;
+        for (const [word, number] of Object.entries(bin.values))
+          values[cacheLayer(word)] = (values[cacheLayer(word)] ?? 0) + number;
         const details = Object.entries(bin.values).map(([word, number]) => `${plain(word)} ${count(number)}`);
         return { ...bin, values, details: details.join(", ") || "nothing" };
       });
       const totals = totalsOf(bins);
       const number = sum(totals);
       const share = (part) => `${Math.round((100 * part) / number)} %`;
-      const layers = CACHE_LAYERS.filter(({ name }) => totals[name]).map((each) => ({ ...each, value: share(totals[each.name]) }));
+      const layers = CACHE_LAYERS.filter(({ name }) => totals[name]).map((each) => ({
+        ...each,
+        value: share(totals[each.name]),
+      }));
       const headline = `${share((totals.edge ?? 0) + (totals.hit ?? 0))} of ${count(number)} from the cache`;
       const words = `${headline}: ${listed(layers)}.`;
-      plot.show({ bins, layers, headline, words, nothing: number ? undefined : "No request asked the cache in this time." });
+      plot.show({
+        bins,
+        layers,
+        headline,
+        words,
+        nothing: number ? undefined : "No request asked the cache in this time.",
+      });
     },
   };
 }
@@ -144,4 +186,5 @@ export function nowPlot() {
   };
 }
 
-const nowText = (open, runs) => `${count(open)} open ${open === 1 ? "stream" : "streams"}, ${count(runs)} being answered`;
+const nowText = (open, runs) =>
+  `${count(open)} open ${open === 1 ? "stream" : "streams"}, ${count(runs)} being answered`;

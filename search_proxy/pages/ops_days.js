@@ -10,7 +10,14 @@ const MOST_DAYS = 45;
 const HEIGHT = 104;
 
 export function daysPlots() {
-  const tokens = timePlot({ id: "tokens", title: "Tokens a day", shape: "columns", format: compact, least: 10, height: HEIGHT });
+  const tokens = timePlot({
+    id: "tokens",
+    title: "Tokens a day",
+    shape: "columns",
+    format: compact,
+    least: 10,
+    height: HEIGHT,
+  });
   const spent = timePlot({ id: "money", title: "Money a day", shape: "columns", format: shortNumber, height: HEIGHT });
   const table = el("p", { class: "panel-note muted" });
   spent.root.append(table);
@@ -31,7 +38,10 @@ function tokensOf(days) {
   const bins = days.map((day) => ({ ...day, values: kindsOf(day.rows) }));
   const totals = totalsOf(bins);
   const all = sum(totals);
-  const layers = TOKEN_LAYERS.filter(({ name }) => totals[name]).map((each) => ({ ...each, value: compact(totals[each.name]) }));
+  const layers = TOKEN_LAYERS.filter(({ name }) => totals[name]).map((each) => ({
+    ...each,
+    value: compact(totals[each.name]),
+  }));
   const headline = `${compact(all)} in ${days.length} days`;
   const words = `${headline}: ${listed(layers)}. ${busiest(bins, compact)}`;
   return { bins, layers, headline, words, nothing: all ? undefined : "No model was asked: no tokens." };
@@ -82,8 +92,15 @@ function dayBins(days, time) {
     const date = new Date((today - number + 1 + place) * 86_400_000);
     const day = date.toISOString().slice(0, 10);
     const label = date.toLocaleDateString("en", { day: "numeric", month: "short", timeZone: "UTC" });
-    return { at: today - number + 1 + place, label, tick: label, rows: days.filter((row) => row.day === day), values: {} };
+    return {
+      at: today - number + 1 + place,
+      label,
+      tick: label,
+      rows: days.filter((row) => row.day === day),
+      values: {},
+    };
   });
 }
 
-const shortNumber = (number) => (number >= 1 ? number.toFixed(number < 10 ? 1 : 0) : number ? number.toPrecision(1) : "0");
+const shortNumber = (number) =>
+  number >= 1 ? number.toFixed(number < 10 ? 1 : 0) : number ? number.toPrecision(1) : "0";

@@ -22,7 +22,9 @@ export async function readSummary({ key, account, minutes, signal }) {
   const parameters = new URLSearchParams(account ? { minutes, account } : { minutes });
   const patience = AbortSignal.any([signal, AbortSignal.timeout(ANSWER_MS)]);
   try {
-    const response = await network(fetch(`/api/v1/ops/summary?${parameters}`, { headers: headersOf(key), signal: patience }));
+    const response = await network(
+      fetch(`/api/v1/ops/summary?${parameters}`, { headers: headersOf(key), signal: patience }),
+    );
     if (!response.ok) return await refusal(response);
     return { summary: await network(response.json()) };
   } catch (error) {

@@ -59,7 +59,10 @@ export function showNothing(body, text) {
 export function ticks(most, wanted = 3, least = 0) {
   const raw = Math.max(most, 1e-9) / wanted;
   const power = 10 ** Math.floor(Math.log10(raw));
-  const step = Math.max(least, [1, 2, 5, 10].map((factor) => factor * power).find((candidate) => candidate >= raw));
+  const step = Math.max(
+    least,
+    [1, 2, 5, 10].map((factor) => factor * power).find((candidate) => candidate >= raw),
+  );
   const last = Math.ceil(most / step - 1e-9);
   return Array.from({ length: Math.max(1, last) + 1 }, (_, place) => place * step);
 }

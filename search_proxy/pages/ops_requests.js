@@ -11,7 +11,11 @@ const MOST_CHARACTERS = 300;
 
 /** The last requests; `add` takes log lines, many a second, and shows the newest of them once a frame. */
 export function lastRequests() {
-  const { root, body, legend, readout, words } = panel({ id: "last", title: "Last requests", note: "One time axis; a request opens its stages." });
+  const { root, body, legend, readout, words } = panel({
+    id: "last",
+    title: "Last requests",
+    note: "One time axis; a request opens its stages.",
+  });
   let requests = [];
   let skipped = 0;
   let seen = 0;
@@ -22,7 +26,12 @@ export function lastRequests() {
     waiting = 0;
     if (!requests.length) return;
     const most = Math.max(...requests.map(({ ms }) => ms), 1);
-    rows(body, requests, (request) => waterfall(request, most), (request) => clock(request.at, true));
+    rows(
+      body,
+      requests,
+      (request) => waterfall(request, most),
+      (request) => clock(request.at, true),
+    );
     showLegend(legend, KINDS);
     readout.textContent = `${count(seen)} seen${skipped ? `, ${count(skipped)} left out under load` : ""}, axis ${milliseconds(most)}`;
     words.textContent = `The last ${requests.length} requests, newest first. The slowest of them took ${milliseconds(most)}.`;
@@ -70,7 +79,12 @@ export function slowestRequests() {
       readout.textContent = `axis ${milliseconds(most)}`;
       words.textContent = `The slowest took ${milliseconds(most)}, the ${slowest.length === 1 ? "only" : "last shown"} ${milliseconds(slowest.at(-1).ms)}.`;
       const named = slowest.map((each) => ({ ...each, key: `${each.runId ?? ""} ${each.at} ${each.ms}` }));
-      rows(body, named, (request) => waterfall(request, most), (request) => clock(request.at));
+      rows(
+        body,
+        named,
+        (request) => waterfall(request, most),
+        (request) => clock(request.at),
+      );
     },
   };
 }
@@ -99,7 +113,10 @@ function requestRow(request, when) {
     { type: "button", onclick: () => requestDialog(request) },
     el("span", { class: "request-when", text: when(request) }),
     el("span", { class: "request-title", text: requestTitle(request).slice(0, MOST_CHARACTERS) }),
-    el("span", { class: `request-source${isWell ? "" : " outcome"}${request.outcome === "error" ? " outcome-error" : ""}`, text: how }),
+    el("span", {
+      class: `request-source${isWell ? "" : " outcome"}${request.outcome === "error" ? " outcome-error" : ""}`,
+      text: how,
+    }),
     el("span", { class: "bar" }),
     el("span", { class: "bar-ms", text: milliseconds(request.ms) }),
   );

@@ -2,7 +2,17 @@
 
 import { el, fill } from "./dom.js";
 import { panel, showNothing, svg, ticks } from "./ops_panel.js";
-import { clock, count, inOrder, milliseconds, outcomeName, plain, sourceName, stageKind, stageName } from "./ops_words.js";
+import {
+  clock,
+  count,
+  inOrder,
+  milliseconds,
+  outcomeName,
+  plain,
+  sourceName,
+  stageKind,
+  stageName,
+} from "./ops_words.js";
 
 const TONES = { model: "t1", search: "t2", store: "t3", moment: "t5", whole: "t4" };
 export const KINDS = [
@@ -66,7 +76,11 @@ function axis(marks) {
   const most = marks.at(-1);
   const texts = marks.map((mark, place) => {
     const anchor = place === 0 ? "start" : place === marks.length - 1 ? "end" : "middle";
-    return svg("text", { class: "tick", x: percent(mark / most), y: "11", "text-anchor": anchor }, mark === 0 ? "0" : milliseconds(mark));
+    return svg(
+      "text",
+      { class: "tick", x: percent(mark / most), y: "11", "text-anchor": anchor },
+      mark === 0 ? "0" : milliseconds(mark),
+    );
   });
   return el("div", { class: "stage-axis", "aria-hidden": "true" }, svg("svg", { class: "stage-ticks" }, ...texts));
 }
@@ -86,7 +100,12 @@ export function requestDialog(request) {
   const dialog = el(
     "dialog",
     { class: "drawer", "aria-labelledby": "request-title" },
-    el("div", { class: "drawer-head" }, el("h2", { id: "request-title", class: "request-title", text: requestTitle(request) }), close),
+    el(
+      "div",
+      { class: "drawer-head" },
+      el("h2", { id: "request-title", class: "request-title", text: requestTitle(request) }),
+      close,
+    ),
     facts(request),
     el("h3", { text: "Stages" }),
     stageList(request),
@@ -114,15 +133,26 @@ function facts({ query, queryHash, at, ms, source, outcome, error, degraded, ind
     ["Index", index],
     ["Run", runId],
   ].filter(([, value]) => value);
-  return el("dl", { class: "facts" }, ...rows.map(([name, value]) => el("div", {}, el("dt", { text: name }), el("dd", { text: String(value) }))));
+  return el(
+    "dl",
+    { class: "facts" },
+    ...rows.map(([name, value]) => el("div", {}, el("dt", { text: name }), el("dd", { text: String(value) }))),
+  );
 }
 
 function stageList({ timings, starts, ms }) {
+  const rank = (name) => ({ whole: -1, moment: Infinity })[stageKind(name)] ?? starts[name] ?? 0;
   const rows = inOrder(Object.keys(timings))
-    .sort((a, b) => (starts[a] ?? 0) - (starts[b] ?? 0))
+    .sort((a, b) => rank(a) - rank(b) || 0)
     .map((name) => {
       const stretch = { start: (starts[name] ?? 0) / ms, took: timings[name] / ms, className: TONES[stageKind(name)] };
-      return el("li", {}, el("span", { class: "bar-name", text: stageName(name) }), bars([stretch]), el("span", { class: "bar-ms", text: milliseconds(timings[name]) }));
+      return el(
+        "li",
+        {},
+        el("span", { class: "bar-name", text: stageName(name) }),
+        bars([stretch]),
+        el("span", { class: "bar-ms", text: milliseconds(timings[name]) }),
+      );
     });
   return el("ul", { class: "stage-rows" }, ...rows);
 }

@@ -112,7 +112,8 @@ export function timePlot({ id, title, note, shape, share = false, format, least 
     if (shape === "range") {
       const most = Math.max(160, ...bins.map(({ values }) => values.high ?? 0));
       const marks = [10, 100, 1000, 10_000].filter((mark) => mark <= most);
-      const y = (ms) => low - (Math.log(Math.max(ms, LOWEST_MS) / LOWEST_MS) / Math.log(most / LOWEST_MS)) * (low - TOP);
+      const y = (ms) =>
+        low - (Math.log(Math.max(ms, LOWEST_MS) / LOWEST_MS) / Math.log(most / LOWEST_MS)) * (low - TOP);
       return { x, y, marks, low };
     }
     if (share) return { x, y: (part) => low - part * (low - TOP), marks: [0, 0.5, 1], low, total };
@@ -124,7 +125,11 @@ export function timePlot({ id, title, note, shape, share = false, format, least 
   function axes(bins, { x, y, marks, low }) {
     const drawn = marks.flatMap((mark) => [
       svg("line", { class: "grid-line", x1: LEFT, x2: width - RIGHT, y1: y(mark), y2: y(mark) }),
-      svg("text", { class: "tick", x: LEFT - 6, y: y(mark) + 4, "text-anchor": "end" }, share ? `${mark * 100} %` : format(mark)),
+      svg(
+        "text",
+        { class: "tick", x: LEFT - 6, y: y(mark) + 4, "text-anchor": "end" },
+        share ? `${mark * 100} %` : format(mark),
+      ),
     ]);
     let free = LEFT;
     bins.forEach(({ tick }, place) => {
@@ -158,14 +163,21 @@ const SHAPES = {
       const whole = total ? total(bin) || 1 : 1;
       const gap = Math.min(2, (x(1) - x(0)) * 0.2);
       let sum = 0;
-      return layers.map(({ name, tone }) => {
-        const value = (bin.values[name] ?? 0) / whole;
-        if (!value) return null;
-        sum += value;
-        const top = y(sum);
-        const size = { x: x(place) + gap / 2, width: x(1) - x(0) - gap, y: top, height: Math.max(0.5, y(sum - value) - top) };
-        return svg("rect", { class: `layer ${tone}`, ...size });
-      }).filter(Boolean);
+      return layers
+        .map(({ name, tone }) => {
+          const value = (bin.values[name] ?? 0) / whole;
+          if (!value) return null;
+          sum += value;
+          const top = y(sum);
+          const size = {
+            x: x(place) + gap / 2,
+            width: x(1) - x(0) - gap,
+            y: top,
+            height: Math.max(0.5, y(sum - value) - top),
+          };
+          return svg("rect", { class: `layer ${tone}`, ...size });
+        })
+        .filter(Boolean);
     });
   },
   steps(bins, layers, { x, y }) {

@@ -119,7 +119,9 @@ export function clock(seconds, withSeconds = false) {
 }
 
 function layers(known, seen) {
-  const rest = seen.filter((name) => !Object.hasOwn(known, name)).map((name) => ({ name, label: plain(name), tone: "t6" }));
+  const rest = seen
+    .filter((name) => !Object.hasOwn(known, name))
+    .map((name) => ({ name, label: plain(name), tone: "t6" }));
   const ours = Object.entries(known).map(([name, [label, tone]]) => ({ name, label, tone }));
   return [...ours.filter(({ name }) => seen.includes(name)), ...rest];
 }
