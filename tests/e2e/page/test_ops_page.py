@@ -24,7 +24,7 @@ pytestmark = pytest.mark.anyio
 
 QUERY = "something warm for cold nights outside"
 BOMB = "<img src=x onerror=alert(1)><script>alert(2)</script>"
-MAX_BYTES = 34_000
+MAX_BYTES = 40_000
 _SHOWN = "!document.getElementById('board').hidden"
 _LIVE = "document.getElementById('state').dataset.state === 'live'"
 _ROWS = "document.querySelectorAll('#last .requests li').length"
