@@ -43,12 +43,20 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 def _mcp(args: argparse.Namespace, settings: Settings) -> int:
     serve_stdio = importlib.import_module("search_proxy.mcp.stdio_face").serve_stdio
 
-    async def run() -> None:
+    async def run() -> str:
         async with open_services(settings) as services:
+            known = await services.backend.list_indexes(args.account)
+            absent = [index for index in args.indexes if index not in known]
+            if absent:
+                there = ", ".join(map(repr, known[:20])) or "none"
+                return f"account {args.account!r} has no index {absent[0]!r}; there is {there}"
             await serve_stdio(services.toolbox, args.account, tuple(args.indexes), product_version())
+        return ""
 
-    asyncio.run(run())
-    return 0
+    refused = asyncio.run(run())
+    if refused:
+        sys.stderr.write(f"aisle mcp: {refused}\n")
+    return 2 if refused else 0
 
 
 def _grpc(args: argparse.Namespace, settings: Settings) -> int:
@@ -70,9 +78,14 @@ def _grpc(args: argparse.Namespace, settings: Settings) -> int:
                 sys.stdout.flush()
                 await stopped.wait()
 
+    failures: list[str] = []
     try:
         uvloop.run(run())
-    except OSError as error:
-        sys.stderr.write(f"aisle: {error}\n")
-        return 1
-    return 0
+    except* OSError as errors:
+        # The services run in task groups, each of which wraps what ends it.
+        first: BaseException = errors
+        while isinstance(first, BaseExceptionGroup):
+            first = first.exceptions[0]
+        failures.append(f"aisle grpc: {first}\n")
+    sys.stderr.write("".join(failures))
+    return 1 if failures else 0

@@ -93,6 +93,9 @@ async def load_guides(
 def _read(folder: Path, path: Path, report: GuidesReport) -> list[dict[str, object]]:
     name = PurePosixPath(path.relative_to(folder).as_posix())
     try:
+        if not path.resolve().is_relative_to(folder.resolve()):
+            report.refused.append((str(name), "it is a link to a file outside of the folder"))
+            return []
         size = path.stat().st_size
         if size > MAX_FILE_BYTES:
             report.refused.append((str(name), f"it has {size} bytes, more than {MAX_FILE_BYTES}"))

@@ -36,21 +36,33 @@ class Asker:
 
     def name_of(self, index: str) -> Callable[[str], str]:
         """Return how the tools of one index are named for this asker."""
+        names = {call: name for name, call in self._calls().items()} if self.prefixes else {}
 
         def named(tool: str) -> str:
-            definition = TOOL_BY_NAME.get(tool)
-            is_of_index = definition is None or definition.about_index
-            return f"{index}_{tool}" if self.prefixes and is_of_index else tool
+            return names.get((index, tool), tool)
 
         return named
 
     def split(self, name: str) -> tuple[str, str] | None:
         """Return the index and the tool that a name stands for, or None for a name that is not offered."""
-        for index in sorted(self.indexes, key=len, reverse=True):
-            for tool in TOOL_BY_NAME:
-                if self.name_of(index)(tool) == name:
-                    return index, tool
-        return None
+        return self._calls().get(name)
+
+    def _calls(self) -> dict[str, tuple[str, str]]:
+        """Return every name with its index and tool.
+
+        `search` of an index 'a_keyword' would be named as `keyword_search` of 'a' is; it gets a longer name.
+        """
+        calls: dict[str, tuple[str, str]] = {}
+        for index in self.indexes:
+            for tool in TOOL_BY_NAME.values():
+                if not (self.prefixes and tool.about_index):
+                    calls.setdefault(tool.name, (index, tool.name))
+                    continue
+                between = "_"
+                while f"{index}{between}{tool.name}" in calls:
+                    between += "_"
+                calls[f"{index}{between}{tool.name}"] = (index, tool.name)
+        return calls
 
 
 WhoAsks = Callable[[], Awaitable[Asker]]

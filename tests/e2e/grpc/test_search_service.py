@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import socket
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import anyio
 import anyio.to_thread
 import grpc
 import pytest
@@ -190,3 +195,26 @@ def _call_by_reflection(server: ToolServer) -> dict[str, Any]:
             response_deserializer=GetMessageClass(method.output_type).FromString,
         )
         return dict(MessageToDict(call(request, metadata=key(server.acme.secret), timeout=5)))
+
+
+async def test_a_port_that_is_taken_is_one_sentence(tmp_path: Path) -> None:
+    """The command's task groups wrap the error; a person wants to read which address it was."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        command = [
+            sys.executable,
+            "-m",
+            "worker.cli",
+            "--data-dir",
+            str(tmp_path),
+            "grpc",
+            "--port",
+            str(port),
+        ]
+        clean = {name: value for name, value in os.environ.items() if not name.startswith("AISLE_")}
+        ended = await anyio.run_process(command, stderr=subprocess.PIPE, check=False, env=clean)
+    assert ended.returncode == 1
+    assert ended.stderr.decode().splitlines()[-1] == f"aisle grpc: 127.0.0.1:{port} cannot be bound"
+    assert b"Traceback" not in ended.stderr

@@ -152,6 +152,21 @@ async def test_at_the_root_every_index_has_a_tool_set_of_its_own(tmp_path: Path)
         assert elsewhere["hits"] == []
 
 
+async def test_no_tool_of_an_index_takes_the_name_of_anothers(tmp_path: Path) -> None:
+    """`search` of 'mail_keyword' reads as `keyword_search` of 'mail' does: both must stay reachable."""
+    other = [{"_id": "o1", "productTitle": "forecast", "description": "Of the weather."}]
+    async with (
+        open_tool_server(tmp_path, {"mail": mails(), "mail_keyword": other}) as server,
+        client(server.mcp_url, server.acme.publishable) as connected,
+    ):
+        names = {tool.name for tool in (await connected.list_tools()).tools}
+        assert len(names) == 7 + 7 + 2
+        of_mail = await called(connected, "mail_keyword_search", query="forecast")
+        assert "o1" not in [hit["id"] for hit in of_mail["hits"]]
+        of_other = await called(connected, "mail_keyword__search", queries=["forecast"])
+        assert [hit["id"] for hit in of_other["hits"]] == ["o1"]
+
+
 async def test_an_agent_searches_the_web_and_then_reads_the_page(tmp_path: Path) -> None:
     """`web_search`, then `fetch_page` with a URL of its results; both marked as untrusted."""
     manual = "<title>Manual</title><nav>menu</nav><main><h1>Descaling</h1><p>Use citric acid.</p></main>"

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
+import anyio
 import pytest
 from mcp import Client, StdioServerParameters
 
@@ -31,3 +33,15 @@ async def test_an_agent_that_starts_the_server_finds_the_mail(tmp_path: Path) ->
         result = await connected.call_tool("keyword_search", {"query": "revenue model draft", "limit": 1})
         assert result.structured_content is not None
         assert result.structured_content["hits"][0]["id"] == "mail-07"
+
+
+async def test_an_index_that_is_not_there_is_said_at_once(tmp_path: Path) -> None:
+    """A server without any tool would look well to the agent."""
+    async with open_embedded(tmp_path) as engine:
+        await engine.add_documents("acme", "mail", mails())
+    command = [sys.executable, "-m", "worker.cli", "--data-dir", str(tmp_path), "mcp", "--account", "acme"]
+    ended = await anyio.run_process(
+        [*command, "--index", "mial"], stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False
+    )
+    assert ended.returncode == 2
+    assert ended.stderr.decode() == "aisle mcp: account 'acme' has no index 'mial'; there is 'mail'\n"

@@ -9,6 +9,7 @@ import pytest
 
 from search_proxy import catalog_commands
 from search_proxy.backends.embedded import EmbeddedBackend, open_embedded
+from search_proxy.guides.loading import load_guides
 from search_proxy.guides.sections import MAX_SECTION_CHARACTERS, guide_documents
 from search_proxy.models import SearchRequest
 
@@ -109,3 +110,18 @@ async def test_the_command_loads_a_folder_beside_the_products(
         empty = parser.parse_args(["catalog", "load", "guides", str(tmp_path / "data" / "indexes" / "acme")])
         assert await args.run(empty, _Services(engine)) == 1
         assert "has no guides" in capsys.readouterr().err
+
+
+async def test_a_link_out_of_the_folder_is_left_out(tmp_path: Path) -> None:
+    """A folder that came from elsewhere must not publish a file of this machine."""
+    (tmp_path / "secret.txt").write_text("the password of the shop")
+    folder = tmp_path / "guides"
+    folder.mkdir()
+    (folder / "care.md").write_text(f"# Care\n\n{LONG}")
+    (folder / "again.md").symlink_to(folder / "care.md")
+    (folder / "outside.txt").symlink_to(tmp_path / "secret.txt")
+    async with open_embedded(tmp_path / "data") as engine:
+        report = await load_guides(folder, engine, "acme", "guides")
+        found = await engine.search("acme", SearchRequest(index="guides", q="password"))
+    assert (report.guides, found.total_hits) == (2, 0)
+    assert report.refused == [("outside.txt", "it is a link to a file outside of the folder")]
