@@ -73,6 +73,9 @@ async def _replay(services: Services, trace: Mapping[str, Any]) -> Replay:
     notes = []
     if generation != trace["generation"]:
         notes.append("the index has changed since: hits may well differ")
+    if request.description.embedded_documents != trace["embedded"]:
+        now, then = request.description.embedded_documents, trace["embedded"]
+        notes.append(f"{now:,} products have a vector now, {then:,} had one then: ranks may well differ")
     if trace["leftOut"]:
         notes.append(f"the trace was cut: {trace['leftOut']} parts of it were over its bounds")
     if trace["outcome"] not in {"ok", "degraded"}:

@@ -82,6 +82,7 @@ def whole_trace(answer: Answer, recording: Recording) -> dict[str, Any]:
         "request": _request(answer.request),
         "outcome": answer.outcome.value,
         "generation": None if initial is None else initial.generation,
+        "embedded": answer.request.description.embedded_documents,
         "receipt": answer.receipt(),
         "starts": answer.timings.starts(),
         "decision": {
