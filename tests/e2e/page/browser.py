@@ -39,7 +39,7 @@ class Browser:
         self._process.stdout.close()
 
     def open(self, url: str, **options: Any) -> None:
-        """Open a page in a fresh context: `width`, `height`, `dark`, `calm`, `init` (a script run first)."""
+        """Open a page in a fresh context: `width`, `height`, `dark`, `calm`, `touch`, `init` (run first)."""
         self._call("open", url=url, **options)
 
     def js(self, expression: str) -> Any:

@@ -23,10 +23,12 @@ const browser = await chromium.launch({ executablePath: process.argv[2], args: F
 let context, page, debuggerSession, seen;
 
 const commands = {
-  async open({ url, width = 1280, height = 900, dark = false, calm = true, init }) {
+  async open({ url, width = 1280, height = 900, dark = false, calm = true, touch = false, init }) {
     await context?.close();
     context = await browser.newContext({
       viewport: { width, height },
+      hasTouch: touch,
+      isMobile: touch,
       colorScheme: dark ? "dark" : "light",
       reducedMotion: calm ? "reduce" : "no-preference",
       locale: "en-US",

@@ -154,6 +154,22 @@ def test_a_picture_can_be_chosen_and_what_is_none_is_refused(
     assert "no picture" in browser.text(".composer-note")
 
 
+def test_a_phone_offers_its_camera_beside_its_pictures(
+    browser: Browser, store: ScriptedStore, tmp_path: Path
+) -> None:
+    """What the camera took goes out as a picture; a desk has one dialog, not two for the same."""
+    Image.new("RGB", (640, 480), "teal").save(tmp_path / "taken.jpg")
+    camera = ".attach input[capture=environment]"
+    browser.open(f"{store.url}/{CHAT}", width=390, touch=True)
+    assert browser.texts(".attach span") == ["Picture", "Camera"]
+    browser.files(camera, [tmp_path / "taken.jpg"])
+    browser.wait("document.querySelector('.thumbs .thumb')?.width > 1")
+    browser.press("Enter")
+    assert len(store.next_run().parameters["images"]) == 1
+    browser.open(f"{store.url}/{CHAT}")
+    assert browser.texts(".attach span") == ["Picture"]
+
+
 def test_a_product_is_asked_about_by_its_questions(browser: Browser, store: ScriptedStore) -> None:
     """The product goes with every question until it is taken off."""
     product = store.products[0]
