@@ -209,6 +209,8 @@ async def _warm(args: argparse.Namespace, context: CommandContext) -> int:
                 on_done=bar.update,
                 **where,
             )
+    for question, reason in report.why:
+        context.say(refused=question, why=reason)
     context.say(stored=report.stored, skipped=report.skipped, refused=report.refused)
     return 0 if report.refused == 0 else 1
 

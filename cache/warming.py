@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
 from cache.errors import CacheError, InvalidKey
-from cache.keys import QueryKey
+from cache.keys import QueryKey, normalize_query
 from cache.query_cache import QueryCache
 
 MAX_QUESTIONS = 1_000_000
 MAX_CONCURRENCY = 64
+MAX_TOLD = 20
+"""Refused questions that a report names; the others are counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +62,15 @@ class WarmReport:
     skipped: int = 0
     refused: int = 0
     """Not complete, not storable, or no question at all."""
+
+    why: list[tuple[str, str]] = field(default_factory=list)
+    """The first refused questions, each with the reason."""
+
+    def refuse(self, question: str, reason: str) -> None:
+        """Count a question that has no stored answer now, and remember the first ones."""
+        self.refused += 1
+        if len(self.why) < MAX_TOLD:
+            self.why.append((question[:200], reason))
 
 
 def read_questions(path: Path) -> list[str]:
@@ -113,9 +124,13 @@ async def unanswered(
 ) -> list[str]:
     """Return the questions that have no answer with the tags in use."""
     expected = await planner.expected_tags(account_id, index)
+    # Spellings that share a key share an answer, which is made once.
+    different: dict[str, str] = {}
+    for question in questions:
+        different.setdefault(normalize_query(question), question)
     return [
         question
-        for question in questions
+        for question in different.values()
         if not await _is_stored(cache, account_id, index, question, expected)
     ]
 
@@ -141,18 +156,18 @@ async def _warm_one(
 ) -> None:
     try:
         key = QueryKey.of(account_id, index, question)
-    except InvalidKey:
-        report.refused += 1
+    except InvalidKey as error:
+        report.refuse(question, str(error))
         return
     if await _is_stored(cache, account_id, index, question, expected):
         report.skipped += 1
         return
     answer = await planner.answer(account_id, index, question)
     if answer is None:
-        report.refused += 1
+        report.refuse(question, "it has no complete answer of a model, such as a query of a word or two")
         return
     stored = await cache.store(key, answer.payload, answer.tags)
     if stored.table in ("stored", "kept"):
         report.stored += 1
     else:
-        report.refused += 1
+        report.refuse(question, f"the table said {stored.table!r}")

@@ -205,7 +205,20 @@ def test_warm_goes_on_where_it_was_and_skips_what_is_stored(config: CacheConfig,
     assert code == 1
     assert said[0]["missing"] == 3
     assert said[-1] == {"stored": 1, "skipped": 0, "refused": 2}
+    refused = {line["refused"]: line["why"] for line in said if "why" in line}
+    assert refused.keys() == {"a red hat", "x" * 200}
+    assert "at most 1024" in refused["x" * 200]
     assert sorted(planner.asked) == ["a red hat", "blue shoes", "green shoes", "red shoes"]
+
+
+def test_spellings_of_one_question_are_answered_once(config: CacheConfig, tmp_path: Path) -> None:
+    """They share a key, so a second answer would only cost tokens."""
+    planner = _Planner()
+    file = tmp_path / "questions.txt"
+    file.write_text("Red shoes\nred  SHOES\nblue shoes\n")
+    said = _run(config, "warm", "shoes", str(file), "--account", "acme", "--yes", planner=planner)[1]
+    assert said[0]["missing"] == 2
+    assert sorted(planner.asked) == ["Red shoes", "blue shoes"]
 
 
 def test_warm_without_a_model_says_so(config: CacheConfig, tmp_path: Path) -> None:
