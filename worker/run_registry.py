@@ -42,6 +42,11 @@ class RunRegistry:
         """How many runs are working."""
         return len(self._active)
 
+    def of(self, account_id: str) -> tuple[int, int]:
+        """Return how many clients an account's working runs are streamed to, and how many runs these are."""
+        runs = [run for run in self._active.values() if run.account_id == account_id]
+        return sum(run.subscribers for run in runs), len(runs)
+
     @property
     def draining(self) -> bool:
         """Whether the application is going down."""

@@ -160,7 +160,7 @@ export function nowPlot() {
   const plot = timePlot({
     id: "now",
     title: "Now",
-    note: "The whole server, all accounts, since this page is open.",
+    note: "Since this page is open.",
     shape: "steps",
     format: count,
     least: 1,

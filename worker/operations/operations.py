@@ -70,13 +70,14 @@ class Operations:
         for each in recent:
             for stage, ms in each.timings.items():
                 stages.setdefault(stage, []).append(ms)
+        open_streams, runs = self._runs.of(account)
         slowest = sorted(recent, key=lambda each: each.timings.get("E2E", 0.0), reverse=True)[:_SLOWEST]
         return {
             "minutes": self._minutes.of(account, now - minutes * 60),
             "stages": stages,
             "slowest": [_slow(each) for each in slowest],
-            "openStreams": self._runs.listeners,
-            "runs": self._runs.active,
+            "openStreams": open_streams,
+            "runs": runs,
         }
 
     def _priced(self, days: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -10,8 +10,8 @@ import orjson
 import pytest
 
 from tests.support.cached_shop import PLAN
-from tests.support.scripted_gemini.scenarios import json_text
-from tests.support.shop import open_shop
+from tests.support.scripted_gemini.scenarios import json_text, stalled
+from tests.support.shop import AGENTIC, open_shop
 from tests.worker.tail.completions import completion
 from tests.worker.test_agentic_search import modelled_shop
 from worker.operations.days import Days
@@ -133,3 +133,18 @@ async def test_an_account_sees_itself_alone_and_an_operator_anybody(tmp_path: Pa
         assert orjson.loads((await asked(operator.token, account="demo"))[1])["minutes"]
         assert b"no number from 1 to 180" in (await asked(mine.token, minutes="0"))[1]
         assert b"'days' is unknown" in (await asked(mine.token, days="3"))[1]
+
+
+async def test_an_accounts_open_streams_are_its_own(tmp_path: Path) -> None:
+    """What other shops are doing right now is not told by a count either."""
+    async with modelled_shop(tmp_path) as (shop, gemini):
+        gemini.choose = lambda _: stalled()
+        office = shop.services.office
+        await office.administration.create_account("mine", actor="test")
+        mine = await office.keys.create("mine", "secret", {}, actor="test")
+        async with shop.client.stream("GET", AGENTIC, params={"q": QUERY}) as answer:
+            await anext(answer.aiter_bytes())
+            theirs = (await shop.client.get(SUMMARY)).json()
+            own = (await shop.client.get(SUMMARY, headers={"authorization": f"Bearer {mine.token}"})).json()
+    assert (theirs["openStreams"], theirs["runs"]) == (1, 1)
+    assert (own["openStreams"], own["runs"]) == (0, 0)
