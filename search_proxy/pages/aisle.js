@@ -116,6 +116,7 @@ export class Aisle {
           yield { type: "open", runId };
         }
         for await (const frame of frames(response.body, connection)) {
+          if (signal?.aborted) return;
           if (frame.retry !== undefined) retryMs = frame.retry;
           const data = frame.data === undefined ? undefined : parsed(frame.data);
           if (data === undefined) continue;

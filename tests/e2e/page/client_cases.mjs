@@ -21,7 +21,7 @@ const cases = {
     const events = [];
     for await (const event of aisle.search({ ...question, signal: stop.signal })) {
       events.push(event.type);
-      stop.abort();
+      if (event.type === "init") stop.abort();
     }
     return events;
   },

@@ -124,7 +124,10 @@ def test_a_run_that_the_server_has_forgotten_is_an_error_value(store: ScriptedSt
     assert (last["type"], last["error"]["code"], last["error"]["retryable"]) == ("error", "stream_lost", True)
 
 
-@pytest.mark.parametrize(("status", "retryable"), [(400, False), (404, False), (429, True), (502, True)])
+@pytest.mark.parametrize(
+    ("status", "retryable"),
+    [(400, False), (401, False), (403, False), (404, False), (429, True), (502, True)],
+)
 def test_a_refusal_is_an_error_value_with_the_servers_words(
     store: ScriptedStore, start: Start, status: int, retryable: bool
 ) -> None:
@@ -157,8 +160,10 @@ def test_leaving_the_loop_and_aborting_end_the_request(store: ScriptedStore, sta
     store.next_run().send("init", {"categories": True, "summary": True})
     assert leaving.result() == "left"
     aborting = start("abort", store.url)
-    store.next_run().send("init", {"categories": True, "summary": True})
-    assert aborting.result() == ["open"]
+    store.next_run().send_together(
+        ("init", {"categories": True, "summary": True}), ("delta", {"summary": "too late"})
+    )
+    assert aborting.result() == ["open", "init"]
 
 
 def test_products_and_documents_answer_with_a_value_or_an_error(store: ScriptedStore, start: Start) -> None:
