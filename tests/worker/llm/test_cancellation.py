@@ -54,7 +54,7 @@ async def test_a_hundred_stops_at_random_moments_leave_no_socket(
     moments = random.Random(5)
     gc.disable()
     try:
-        async with open_model(developer(server)) as model, asyncio.timeout(20):
+        async with open_model(developer(server)) as model, asyncio.timeout(60):
             for number in range(STOPS):
                 turns = moments.randrange(120)
                 async with asyncio.TaskGroup() as group:
