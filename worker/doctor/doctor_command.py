@@ -23,6 +23,8 @@ from worker.settings import Settings
 from worker.tool_parts import product_version
 
 _ASK_SECONDS = 60.0
+_ALIVE_SECONDS = 3.0
+"""For the one question that asks for nothing; an examination with a model call takes longer."""
 _CLOCK_SECONDS = 5.0
 _MARKS = {"ok": "ok  ", "note": "    ", "warn": "WARN", "fail": "FAIL"}
 _COLORS = {"ok": "32", "note": "0", "warn": "33", "fail": "31"}
@@ -115,6 +117,8 @@ async def _from_server(args: argparse.Namespace, settings: Settings, url: str) -
     began = time.time()
     try:
         async with httpx.AsyncClient(timeout=httpx.Timeout(_ASK_SECONDS, connect=3.0)) as client:
+            if not await _is_alive(client, url):
+                return [_stuck(url)], False
             answer = await client.get(f"{url}/api/v1/diagnosis", params=parameters, headers=headers)
     except httpx.HTTPError as error:
         return [_unreached(url, str(error) or type(error).__name__)], False
@@ -129,6 +133,25 @@ async def _from_server(args: argparse.Namespace, settings: Settings, url: str) -
         return [_reached(url, said), clock, *findings], True
     except (ValueError, KeyError, TypeError):
         return [_unreached(url, "what answers there is no aisle server")], True
+
+
+async def _is_alive(client: httpx.AsyncClient, url: str) -> bool:
+    try:
+        await client.get(f"{url}/livez", timeout=httpx.Timeout(_ALIVE_SECONDS))
+    except httpx.ReadTimeout:
+        return False
+    return True
+
+
+def _stuck(url: str) -> Finding:
+    return Finding(
+        part="connection",
+        level="fail",
+        looked_at=f"{url}/livez",
+        found=f"the connection is taken, and nothing is answered for {_ALIVE_SECONDS:g} s",
+        advice="the process is stopped or stuck: look at its state, its CPU and the end of its log, then "
+        "restart it; the rest is of the data folder here",
+    )
 
 
 def _reached(url: str, said: dict[str, Any]) -> Finding:

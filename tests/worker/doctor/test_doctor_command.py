@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import socket
 import sys
 from asyncio.subprocess import PIPE
 from pathlib import Path
@@ -59,6 +60,18 @@ async def test_a_refused_key_is_said_to_be_one(tmp_path: Path) -> None:
     assert status == 2
     assert "FAIL  connection        401" in out
     assert "aisle account key create NAME --kind secret" in out
+
+
+async def test_a_server_that_takes_the_connection_and_says_nothing_is_stuck(tmp_path: Path) -> None:
+    """A stopped process, for which the kernel still accepts: said within seconds."""
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        status, out, _ = await _doctor("--url", url, data=tmp_path)
+    assert status == 2
+    assert "FAIL  connection        the connection is taken, and nothing is answered for 3 s" in out
+    assert "stopped or stuck" in out
 
 
 async def test_without_a_server_the_data_folder_is_examined(tmp_path: Path) -> None:
