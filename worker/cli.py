@@ -13,6 +13,7 @@ from cache import commands as cache_commands
 from cache.commands import CommandContext
 from search_proxy import catalog_commands
 from search_proxy.accounts import commands as account_commands
+from search_proxy.accounts.errors import StoreUnavailable
 from worker import answer_commands, ask, demo, tool_commands
 from worker.app import create_app
 from worker.bootstrap import open_services
@@ -45,6 +46,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     configure_logs(logging.INFO if is_server else logging.WARNING, in_background=is_server)
     try:
         sys.exit(args.start(args, settings))
+    except StoreUnavailable as error:
+        sys.stderr.write(f"aisle: {error}\n")
+        sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)
 
