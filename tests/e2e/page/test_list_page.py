@@ -25,6 +25,7 @@ def test_a_bypassed_short_query_is_a_classic_results_page(browser: Browser, stor
     assert browser.text(".status") == "40 products"
     assert browser.texts(".shelf") == browser.texts(".summary") == browser.texts(".chips") == []
     assert "Price, low to high" in browser.js("document.querySelector('select').innerText")
+    browser.wait("document.querySelector('.facet')")
     assert browser.texts(".facet") == ["rust\n4", "teal\n2"]
     assert store.searches == []
 
@@ -101,6 +102,7 @@ def test_a_facet_narrows_by_the_address_and_counts_as_if_it_were_not_chosen(
     """A choice is a filter in the address; its own field's counts leave it out. Source: search API."""
     browser.open(f"{store.url}/{LIST}")
     browser.wait("document.querySelectorAll('.card-link').length === 24")
+    browser.wait("document.querySelector('.facet input')")
     browser.js("document.querySelector('.facet input').click()")
     browser.wait(
         "location.search.includes('f=color%3Arust') && document.querySelector('.facet input:checked')"
