@@ -101,7 +101,7 @@ def test_a_hostile_address_is_a_query_like_any_other(browser: Browser, store: Sc
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("state", ["home", "answer", "list", "product", "receipt", "chat"])
+@pytest.mark.parametrize("state", ["home", "answer", "list", "nothing", "product", "receipt", "chat"])
 def test_the_accessibility_checker_finds_nothing_serious(
     browser: Browser, store: ScriptedStore, state: str, dark: bool
 ) -> None:
@@ -118,6 +118,11 @@ def test_the_accessibility_checker_finds_nothing_serious(
         run.send("message", {"text": "Here: [boots](<q:warm boots>).", "queryComplements": ["cheaper"]})
         run.end()
         browser.wait("document.querySelector('.answer[aria-busy=false]')")
+    elif state == "nothing":
+        run = store.next_run()
+        run.send("init", {"categories": False, "summary": False})
+        run.delta(hits=[], totalHits=0, facets={})
+        browser.wait("document.querySelector('.offers')")
     elif state != "home":
         whole_answer(store.next_run(), store)
         browser.wait("document.querySelector('.foot .link')")
