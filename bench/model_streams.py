@@ -114,7 +114,8 @@ def _row(name: str, clients: int, load: Load, cost: float, resident_mb: float) -
     word = statistics.median(each.first_word for each in load.streams) * 1000
     end = statistics.median(each.end for each in load.streams) * 1000
     if any(each.categories < len(PacedModel.plan()["query_expansions"]) for each in load.streams):
-        raise RuntimeError(f"{name}: a stream has too few categories")
+        # A client that is too slow for the load runs into its deadlines, and the rules give fewer rows.
+        name = f"{name} (late)"
     return (
         name,
         str(clients),

@@ -85,6 +85,7 @@ async def _findings(
                 session=args.session,
                 conversation=args.conversation,
                 asks_model=args.ask_model,
+                is_operator=True,
             )
         )
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
+from search_proxy.accounts.grant import Grant
 from search_proxy.caller import Caller
 from search_proxy.gateway_errors import Refusal
 from worker.doctor.all_looks import diagnosis
@@ -28,6 +29,7 @@ def doctor_routes(services_of: Callable[[], Services], recent_of: Callable[[], R
     @router.get("/api/v1/diagnosis", summary="Examine the server for this account")
     async def diagnose(request: Request) -> Response:
         caller: Caller = request.state.caller
+        grant: Grant = request.state.grant
         asked = _asked(request)
         index = asked.get("index")
         if index is not None and caller.indexes is not None and index not in caller.indexes:
@@ -42,6 +44,7 @@ def doctor_routes(services_of: Callable[[], Services], recent_of: Callable[[], R
                 session=asked.get("session"),
                 conversation=asked.get("conversation"),
                 asks_model=asked.get("model") == "true",
+                is_operator=grant.operator or caller.key_kind == "open",
             )
         )
         return json_response(

@@ -21,7 +21,8 @@ LOOK_SECONDS = 5.0
 class Examined:
     """What is examined: the services for one caller, and what they want to know more of.
 
-    `recent` is None outside a server. `asks_model` allows one call of a token.
+    `recent` is None outside a server. `asks_model` allows one call of a token. `is_operator` may know of the
+    machine itself, which other tenants share.
     """
 
     services: Services
@@ -32,6 +33,7 @@ class Examined:
     session: str | None = None
     conversation: str | None = None
     asks_model: bool = False
+    is_operator: bool = False
 
 
 Look = Callable[[Examined], Awaitable[Sequence[Finding]]]

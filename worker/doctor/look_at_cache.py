@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from cache.edge_cache import EdgeTimes
 from cache.errors import CacheError
@@ -65,6 +66,9 @@ async def _filter(examined: Examined, account: str, index: str) -> Finding:
     cache = examined.services.cache
     try:
         await cache.load_filter(account, index)
+        # A filter that nobody has asked for a while has not followed the table meanwhile.
+        with suppress(CacheError):
+            await cache.poll_changes()
     except OSError as error:
         return Finding(
             part="cache filter",

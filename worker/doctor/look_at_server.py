@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from worker.doctor.examination import Examined
@@ -19,7 +20,15 @@ _LITTLE_DISK_SHARE = 0.05
 async def look_at_server(examined: Examined) -> Sequence[Finding]:
     """Return what the process says of itself."""
     services = examined.services
-    findings = [_state(examined), disk_finding(services.settings.data_dir)]
+    disk = disk_finding(services.settings.data_dir)
+    if not examined.is_operator:
+        # Where the folder is and how full the machine is, is the business of who runs it.
+        full = disk.level == "fail"
+        found = "it cannot be written to" if full else "it can be written to"
+        disk = replace(
+            disk, looked_at="the server's data folder", found=found, advice="tell who runs the server" * full
+        )
+    findings = [_state(examined), disk]
     log = process_log()
     if log is not None:
         failing = log.error is not None

@@ -264,3 +264,20 @@ async def test_a_question_that_cannot_be_read_is_refused(
         answer = await shop.client.get(DIAGNOSIS, params=asked)
     assert (answer.status_code, answer.json()["code"]) == (400, "invalid_argument")
     assert message in answer.json()["message"]
+
+
+async def test_a_tenant_learns_nothing_of_the_machine(tmp_path: Path) -> None:
+    """Where the data is and how full the disk is, is told to operators alone."""
+    async with open_shop(tmp_path) as shop:
+        office = shop.services.office
+        await office.administration.create_account("mine", actor="test")
+        tenant = await office.keys.create("mine", "secret", {}, actor="test")
+        operator = await office.keys.create("mine", "secret", {"operator": True}, actor="test")
+        told = [
+            (await shop.client.get(DIAGNOSIS, headers={"authorization": f"Bearer {key.token}"})).text
+            for key in (tenant, operator)
+        ]
+    assert str(tmp_path) not in told[0]
+    assert " GB free" not in told[0]
+    assert "it can be written to" in told[0]
+    assert str(tmp_path) in told[1]
