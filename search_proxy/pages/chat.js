@@ -5,7 +5,7 @@ import { Composer } from "./composer.js";
 import { announce, el, fill, isCalm, sentence } from "./dom.js";
 import { TurnView } from "./turn.js";
 
-const HINT = "Ask in your own words, go on from what was shown (“cheaper”, “in blue”, “the second one”), or drop a picture here.";
+const HINT = "Ask in your own words, go on from what was shown (“cheaper”, “in blue”, “the second one”), or show a picture.";
 const CONFIRM_MS = 4000;
 
 export class ChatView {

@@ -160,8 +160,9 @@ def test_a_phone_offers_its_camera_beside_its_pictures(
     """What the camera took goes out as a picture; a desk has one dialog, not two for the same."""
     Image.new("RGB", (640, 480), "teal").save(tmp_path / "taken.jpg")
     camera = ".attach input[capture=environment]"
-    browser.open(f"{store.url}/{CHAT}", width=390, touch=True)
+    browser.open(f"{store.url}/{CHAT}", width=320, touch=True)
     assert browser.texts(".attach span") == ["Picture", "Camera"]
+    assert browser.js("document.querySelector('.composer textarea').offsetWidth") > 250
     browser.files(camera, [tmp_path / "taken.jpg"])
     browser.wait("document.querySelector('.thumbs .thumb')?.width > 1")
     browser.press("Enter")
