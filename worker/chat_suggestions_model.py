@@ -14,14 +14,12 @@ import orjson
 
 from worker.llm.breaker import CircuitBreaker
 from worker.llm.deadlines import Deadlines, read_within
+from worker.llm.heard_answer import HeardAnswer
 from worker.llm.language_model import (
     LanguageModel,
     Message,
     ModelError,
-    ModelEvent,
     ModelRequest,
-    TextDelta,
-    Usage,
     sendable,
 )
 from worker.llm.prompts import read_prompt
@@ -84,7 +82,7 @@ class SuggestionWriter:
             breaker = self._breakers[name] = self._new_breaker()
         if not breaker.allow():
             raise ModelError("breaker_open", f"{name} has been failing")
-        heard = _Heard()
+        heard = HeardAnswer(max_characters=_MAX_ANSWER_CHARACTERS, what="questions are")
         tell: Callable[[], None] = breaker.released
         try:
             request = suggestion_call(name, context, asked=asked, language=language)
@@ -147,17 +145,3 @@ def _question(value: object) -> str:
         return ""
     plain = " ".join(_MARKUP.sub("", sendable(value)).split())
     return plain if 3 <= len(plain) <= MAX_QUESTION_CHARACTERS else ""
-
-
-class _Heard:
-    def __init__(self) -> None:
-        self.text = ""
-        self.usage = TokenUsage()
-
-    def take(self, event: ModelEvent) -> None:
-        if isinstance(event, TextDelta):
-            self.text += event.text
-            if len(self.text) > _MAX_ANSWER_CHARACTERS:
-                raise ModelError("protocol", "the model's answer is far longer than questions are")
-        elif isinstance(event, Usage):
-            self.usage = event.usage

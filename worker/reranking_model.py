@@ -13,19 +13,16 @@ import orjson
 
 from search_proxy.reranking.reranker import FailureKind, RerankFailed, RerankRequest
 from worker.llm.deadlines import Deadlines, read_within
+from worker.llm.heard_answer import HeardAnswer
 from worker.llm.language_model import (
     LanguageModel,
     Message,
     ModelError,
-    ModelEvent,
     ModelRequest,
-    TextDelta,
-    Usage,
     sendable,
 )
 from worker.llm.prompts import fenced, read_prompt
 from worker.llm.token_budget import TokenBudget
-from worker.planning.plan import TokenUsage
 
 MAX_ORDERED = 20
 """Two rows of a page and more; every further number costs a shopper a few milliseconds."""
@@ -60,7 +57,7 @@ class ModelReranker:
         """
         if not self._budget.allows(request.account_id, request.tokens_per_day):
             raise RerankFailed("budget_spent", "the account's tokens of today are spent")
-        heard = _Heard()
+        heard = HeardAnswer(max_characters=_MAX_ANSWER_CHARACTERS, what="an order is")
         call = rerank_call(request.model or self._default_model, request)
         try:
             await read_within(self._deadlines, self._model, call, heard.take)
@@ -106,19 +103,3 @@ def read_order(text: str, ids: Sequence[str]) -> list[str]:
     if not order:
         raise RerankFailed("protocol", "the model's order names none of the products")
     return order
-
-
-class _Heard:
-    """What the call has said so far."""
-
-    def __init__(self) -> None:
-        self.text = ""
-        self.usage = TokenUsage()
-
-    def take(self, event: ModelEvent) -> None:
-        if isinstance(event, TextDelta):
-            self.text += event.text
-            if len(self.text) > _MAX_ANSWER_CHARACTERS:
-                raise ModelError("protocol", "the model's answer is far longer than an order is")
-        elif isinstance(event, Usage):
-            self.usage = event.usage

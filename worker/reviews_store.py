@@ -7,7 +7,6 @@ that dies between the two leaves a job that the next one finishes. Calls run in 
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import logging
 import sqlite3
 import threading
@@ -20,6 +19,7 @@ import orjson
 
 from worker.errors import UpstreamFailed
 from worker.reviews_jobs import Job, JobItem, Review, ReviewWork
+from worker.sqlite_file import open_sqlite
 
 logger = logging.getLogger(__name__)
 
@@ -196,7 +196,7 @@ class ReviewStore:
         def run() -> _ResultT:
             with self._lock:
                 if self._connection is None:
-                    self._connection = _connect(self._path)
+                    self._connection = open_sqlite(self._path, _SCHEMA, isolation_level=None)
                 return work(self._connection)
 
         try:
@@ -214,22 +214,6 @@ async def open_review_store(data_dir: Path) -> AsyncIterator[ReviewStore]:
         yield store
     finally:
         await store.close()
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    # Switching to WAL ignores the busy timeout, so two processes must not do it at once.
-    with path.with_name(f"{path.name}.lock").open("ab") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        connection = sqlite3.connect(path, timeout=5, isolation_level=None, check_same_thread=False)
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = FULL")
-            connection.executescript(_SCHEMA)
-        except BaseException:
-            connection.close()
-            raise
-    return connection
 
 
 def _job(row: Sequence[Any]) -> Job:

@@ -7,7 +7,6 @@ A disk that fails loses nothing until the process ends: the sums wait.
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import logging
 import sqlite3
 from collections.abc import AsyncIterator, Mapping
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from worker.observe.completion import Completion
+from worker.sqlite_file import open_sqlite
 
 logger = logging.getLogger(__name__)
 
@@ -92,14 +92,17 @@ class Days:
             since = self._waiting.get(key, [0] * len(spent))
             self._waiting[key] = [a + b for a, b in zip(since, spent, strict=True)]
 
+    def _opened(self) -> sqlite3.Connection:
+        return open_sqlite(self._path, _SCHEMA, isolation_level="DEFERRED")
+
     def _add(self, waiting: Mapping[tuple[str, str, str], list[int]]) -> None:
-        with closing(_connected(self._path)) as connection, connection:
+        with closing(self._opened()) as connection, connection:
             connection.executemany(_ADD, [(*key, *spent) for key, spent in waiting.items()])
             connection.execute("DELETE FROM spent WHERE day < date('now', ?)", (f"-{KEPT_DAYS} days",))
 
     def _read(self, account: str) -> list[tuple[Any, ...]]:
         try:
-            with closing(_connected(self._path)) as connection:
+            with closing(self._opened()) as connection:
                 return connection.execute(
                     "SELECT day, model, requests, input, output, thoughts, cached FROM spent"
                     " WHERE account = ? ORDER BY day DESC, model",
@@ -131,18 +134,3 @@ async def open_days(path: Path) -> AsyncIterator[Days]:
         finally:
             stopped.set()
     await days.write()
-
-
-def _connected(path: Path) -> sqlite3.Connection:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    # Switching to WAL ignores the busy timeout, so two processes must not do it at once.
-    with path.with_name(f"{path.name}.lock").open("ab") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        connection = sqlite3.connect(path, timeout=5)
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute(_SCHEMA)
-        except BaseException:
-            connection.close()
-            raise
-    return connection
