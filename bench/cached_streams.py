@@ -22,6 +22,7 @@ from urllib.parse import quote
 
 import httpx
 
+from bench.process_cpu import process_cpu_ms
 from bench.table import Row, print_table
 from tests.support.server_process import server_process
 from tests.support.shop import AGENTIC
@@ -102,9 +103,9 @@ async def _stream_cpu_ms(url: str, pid: int, clients: int) -> float:
     """Return the CPU that the server takes for one stream."""
     rounds = []
     for _ in range(ROUNDS):
-        before = _cpu_ms(pid)
+        before = process_cpu_ms(pid)
         done = await _stream_for(url, clients, SECONDS)
-        rounds.append((_cpu_ms(pid) - before) / done)
+        rounds.append((process_cpu_ms(pid) - before) / done)
     return statistics.median(rounds)
 
 
@@ -182,11 +183,6 @@ async def _stream_for(url: str, clients: int, seconds: float) -> int:
         for number in range(clients):
             group.create_task(client(), name=f"cached:{number}")
     return done
-
-
-def _cpu_ms(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) * 10.0
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench.process_cpu import process_cpu_ms
 from bench.stream_load import read_streams
 from bench.table import Row, print_table
 from tests.support.server_process import server_process
@@ -70,12 +71,12 @@ async def _measure(folder: Path) -> list[Row]:
 
 
 async def _round(url: str, pid: int, queries: Iterator[str]) -> _Round:
-    before = _cpu_ms(pid)
+    before = process_cpu_ms(pid)
     load = await read_streams(
         url, AGENTIC, clients=CLIENTS, each=STREAMS, spread_seconds=0.0, queries=queries
     )
     done = len(load.streams)
-    return _Round(done / load.seconds, (_cpu_ms(pid) - before) / done)
+    return _Round(done / load.seconds, (process_cpu_ms(pid) - before) / done)
 
 
 @asynccontextmanager
@@ -94,11 +95,6 @@ async def _follower(url: str) -> AsyncIterator[None]:
 
 def _median(rounds: list[_Round], name: str) -> float:
     return float(statistics.median(getattr(each, name) for each in rounds))
-
-
-def _cpu_ms(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) * 10.0
 
 
 if __name__ == "__main__":

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import orjson
 
+from worker.observe.completion import CompletionEvent
 from worker.tail.tail_filter import TailFilter
 
-EVENTS = frozenset(
-    {"agentic_search_completed", "converse_completed", "chat_suggestions_completed", "search_completed"}
-)
+EVENTS = frozenset(get_args(CompletionEvent))
 
 
 @dataclass(slots=True)

@@ -6,9 +6,11 @@ import hashlib
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, get_args
 
-STATUSES = ("ok", "error", "canceled", "degraded")
+from worker.observe.completion import CompletionOutcome
+
+STATUSES: tuple[str, ...] = get_args(CompletionOutcome)
 SOURCES = ("llm", "cached", "short_query_bypass", "catalog", "search", "error", "degraded")
 """The log line's sources, and `degraded`: answered by the rules because the model failed."""
 
