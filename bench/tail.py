@@ -1,7 +1,7 @@
 """What three followers cost a busy server: `python -m bench.tail`.
 
 Planned answers of the sample store, in rounds with and without `aisle tail` clients, one right after the
-other; the followers run in processes of their own and read all they get. CPU is the server's.
+other; the followers read all they get over plain sockets. CPU is the server's.
 """
 
 from __future__ import annotations
@@ -9,9 +9,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import statistics
-import sys
 import tempfile
-from asyncio.subprocess import DEVNULL, PIPE
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -81,16 +79,23 @@ async def _round(url: str, pid: int, queries: Iterator[str]) -> _Round:
 
 @asynccontextmanager
 async def _follower(url: str) -> AsyncIterator[None]:
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "worker.cli", "tail", "--format", "json", url, stdout=DEVNULL, stderr=PIPE
-    )
-    assert process.stderr is not None
-    try:
-        await process.stderr.readline()
-        yield
-    finally:
-        process.kill()
-        await process.wait()
+    """Follow over a plain socket: somebody elsewhere, whose own work is not this machine's."""
+    host, _, port = url.removeprefix("http://").partition(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    writer.write(f"GET /api/v1/tail HTTP/1.1\r\nHost: {host}:{port}\r\n\r\n".encode())
+    await reader.readuntil(b": following")
+
+    async def read_all() -> None:
+        while await reader.read(1 << 16):
+            pass
+
+    async with asyncio.TaskGroup() as group:
+        reading = group.create_task(read_all(), name="bench-follower")
+        try:
+            yield
+        finally:
+            reading.cancel()
+            writer.close()
 
 
 def _median(rounds: list[_Round], name: str) -> float:
