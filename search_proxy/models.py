@@ -163,7 +163,8 @@ class IndexDescription:
 
     `generation` changes with every committed write. `lanes` are what a query is ranked by, and
     `embedded_documents` is how many documents the vector lane knows already, by `embedding_model`.
-    `says_who_may_see` tells that some document keeps itself from somebody. `rights` is what the caller for
+    `says_who_may_see` tells that some document keeps itself from somebody. `facets` are the fields that were
+    declared to be counted unasked, None where nothing was declared. `rights` is what the caller for
     whom it was made may see, as a text that is equal for equal rights, "" where all of it is everybody's.
     With `is_judged` a permission service decides over each hit: nothing made of hits may be kept for others.
     """
@@ -179,6 +180,7 @@ class IndexDescription:
     embedded_documents: int = 0
     embedding_model: str | None = None
     says_who_may_see: bool = False
+    facets: tuple[str, ...] | None = None
     rights: str = ""
     is_judged: bool = False
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import secrets
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from search_proxy.engine.columns import ColumnsBuilder
 from search_proxy.engine.compaction import compacted
 from search_proxy.engine.documents import PreparedDocument, addressable_values, prepare_document, product_of
 from search_proxy.engine.embedder import embedded_text
+from search_proxy.engine.language_detection import detected_language
 from search_proxy.engine.languages import DEFAULT_LANGUAGE, TextAnalysis
 from search_proxy.engine.manifest import (
     Manifest,
@@ -31,15 +33,22 @@ from search_proxy.engine.manifest import (
     read_manifest,
     writer_lock,
 )
+from search_proxy.engine.schema import Declaration, SearchSchema
 from search_proxy.engine.segment import write_segment
 from search_proxy.engine.snapshot import SEGMENTS, Snapshot, read_deleted
 from search_proxy.engine.synonyms import write_synonyms
 from search_proxy.engine.text_columns import TextBuilder
 from search_proxy.engine.vectors import text_hash
+from search_proxy.errors import InvalidSearch
+
+_WRITTEN_ANEW_AT_ONCE = 50_000
+"""Documents of a segment when an index is written anew: some 200 MB of memory."""
 
 
 def add_documents(folder: Path, documents: Sequence[Mapping[str, Any]], language: str | None = None) -> int:
     """Add or replace documents by `_id` in one commit; of equal ids in one batch the last one stays.
+
+    An index that this makes has `language`, or the one that the documents are written in.
 
     Raises:
         InvalidDocument: A document cannot be indexed; nothing was written.
@@ -49,6 +58,8 @@ def add_documents(folder: Path, documents: Sequence[Mapping[str, Any]], language
         for document in (prepare_document(document, at) for at, document in enumerate(documents))
     }
     with writer_lock(folder):
+        if language is None and identity(folder) is None:
+            language = detected_language(documents)
         snapshot = _current(folder, language)
         if prepared:
             _commit(folder, snapshot, list(prepared.values()), list(prepared))
@@ -84,6 +95,39 @@ def set_synonyms(folder: Path, lines: Sequence[str]) -> None:
         publish_manifest(folder, manifest.following(manifest.segments))
 
 
+def declare_schema(folder: Path, declaration: Declaration) -> int:
+    """Replace what is declared of an index, made where it is none, and return how many documents that wrote.
+
+    Another language, or another text field for a document's field, writes all documents anew; searches go on
+    over the last generation meanwhile, and vectors stay. Everything else only makes a generation.
+
+    Raises:
+        InvalidSearch: No document has a field that is named; nothing was changed.
+    """
+    schema = declaration.schema
+    with writer_lock(folder):
+        snapshot = _current(folder, declaration.language)
+        manifest = snapshot.manifest
+        if snapshot.documents:
+            _check_names(snapshot, schema)
+        language = declaration.language or manifest.language
+        declared = replace(manifest, language=language, schema=schema)
+        moved = [
+            name
+            for name in {name.partition(".")[0] for name in snapshot.field_names}
+            if schema.searched_in(name) != manifest.schema.searched_in(name)
+        ]
+        if not snapshot.documents or (language == manifest.language and not moved):
+            publish_manifest(folder, declared.following(manifest.segments if snapshot.documents else ()))
+            return 0
+        analysis = TextAnalysis(language)
+        segments = [_write_added(folder, declared, analysis, some) for some in _stored(snapshot)]
+        following = declared.following(tuple(segments))
+        publish_manifest(folder, following)
+        _sweep(folder, _files(manifest) | _files(following))
+    return snapshot.documents
+
+
 def delete_index(folder: Path) -> None:
     """Delete the index and its files.
 
@@ -112,13 +156,35 @@ def _commit(
     dead_rows = [snapshot.row_by_id[one] for one in removed_ids if one in snapshot.row_by_id]
     segments = _with_deleted(folder, snapshot, dead_rows)
     if added:
-        segments.append(_write_added(folder, snapshot, added))
+        segments.append(_write_added(folder, manifest, snapshot.text.analysis, added))
     following = manifest.following(tuple(segments))
     publish_manifest(folder, following)
     merged = compacted(folder, following)
     if merged is not None:
         publish_manifest(folder, merged)
     _sweep(folder, {*_files(manifest), *_files(following), *(_files(merged) if merged else ())})
+
+
+def _check_names(snapshot: Snapshot, schema: SearchSchema) -> None:
+    known = snapshot.field_names | {name.partition(".")[0] for name in snapshot.field_names}
+    for key, names in (("fields", schema.fields), ("facets", schema.facets or ())):
+        missing = next((name for name in names if name not in known), None)
+        if missing is not None:
+            raise InvalidSearch(
+                f"{key}: no document has a field {missing!r}; there are {', '.join(sorted(known)[:50])}"
+            )
+
+
+def _stored(snapshot: Snapshot) -> Iterator[list[PreparedDocument]]:
+    """Yield all living documents, some at a time."""
+    some: list[PreparedDocument] = []
+    for row, body in snapshot.bodies():
+        some.append(PreparedDocument(id=snapshot.ids[row], body=body))
+        if len(some) == _WRITTEN_ANEW_AT_ONCE:
+            yield some
+            some = []
+    if some:
+        yield some
 
 
 def _with_deleted(folder: Path, snapshot: Snapshot, dead_rows: Sequence[int]) -> list[SegmentEntry]:
@@ -136,9 +202,11 @@ def _with_deleted(folder: Path, snapshot: Snapshot, dead_rows: Sequence[int]) ->
     return entries
 
 
-def _write_added(folder: Path, snapshot: Snapshot, added: Sequence[PreparedDocument]) -> SegmentEntry:
+def _write_added(
+    folder: Path, manifest: Manifest, analysis: TextAnalysis, added: Sequence[PreparedDocument]
+) -> SegmentEntry:
     fields: dict[str, ColumnsBuilder] = {}
-    text = TextBuilder(snapshot.text.analysis)
+    text = TextBuilder(analysis, manifest.schema.searched_in)
     texts, products = np.empty(len(added), "<u8"), np.empty(len(added), "<u8")
     for row, one in enumerate(added):
         document = orjson.loads(one.body)
@@ -150,7 +218,7 @@ def _write_added(folder: Path, snapshot: Snapshot, added: Sequence[PreparedDocum
             if builder is None:
                 builder = fields[name] = ColumnsBuilder()
             builder.add(row, value)
-    name = f"{snapshot.manifest.number:012d}-{secrets.token_hex(4)}"
+    name = f"{manifest.number:012d}-{secrets.token_hex(4)}"
     write_segment(
         folder / SEGMENTS / name,
         ids=[document.id for document in added],

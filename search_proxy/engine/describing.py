@@ -48,6 +48,7 @@ def _described(snapshot: Snapshot, index: str, shown: Array) -> IndexDescription
         language=snapshot.manifest.language,
         generation=snapshot.manifest.generation,
         says_who_may_see=snapshot.says_who_may_see,
+        facets=snapshot.manifest.schema.facets,
     )
 
 

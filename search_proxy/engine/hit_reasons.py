@@ -10,7 +10,6 @@ import numpy as np
 from search_proxy.engine.best_scores import best_positions
 from search_proxy.engine.columns import Array
 from search_proxy.engine.ranking import Ranking
-from search_proxy.engine.searchable_text import field_of
 from search_proxy.explaining.excerpts import excerpt
 from search_proxy.explaining.matched_words import matched_fields, readable
 from search_proxy.explaining.reasons import met_demands, reason
@@ -37,10 +36,11 @@ class HitReasons:
     def of(self, document: Mapping[str, Any]) -> dict[str, Any]:
         """Return what can be said of a hit; a part that cannot be said is left out."""
         term_of = self._ranking.snapshot.text.analysis.term
+        searched_in = self._ranking.snapshot.manifest.schema.searched_in
         names = [
             name
             for name in document
-            if name not in self._hidden and not name.startswith("_") and field_of(name) is not None
+            if name not in self._hidden and not name.startswith("_") and searched_in(name) is not None
         ]
         names.sort(key=lambda name: _ORDER.get(name, len(_ORDER)))
         matched = matched_fields(document, names, self._terms, term_of) if self._terms else []

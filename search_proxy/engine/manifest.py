@@ -11,10 +11,12 @@ import re
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import orjson
+
+from search_proxy.engine.schema import SearchSchema, read_declaration
 
 FORMAT = 3
 _FILE = "manifest.json"
@@ -39,6 +41,7 @@ class Manifest:
     number: int
     language: str
     segments: tuple[SegmentEntry, ...]
+    schema: SearchSchema = field(default_factory=SearchSchema)
 
     @property
     def generation(self) -> str:
@@ -80,7 +83,8 @@ def read_manifest(folder: Path) -> Manifest:
     if raw.pop("format") != FORMAT:
         raise ValueError(f"the index in {str(folder)!r} has another format than {FORMAT}; load it again")
     segments = tuple(SegmentEntry(**entry) for entry in raw.pop("segments"))
-    return Manifest(**raw, segments=segments)
+    schema = read_declaration(raw.pop("schema", {})).schema
+    return Manifest(**raw, segments=segments, schema=schema)
 
 
 def publish_manifest(folder: Path, manifest: Manifest) -> None:
@@ -94,6 +98,7 @@ def publish_manifest(folder: Path, manifest: Manifest) -> None:
             {"name": entry.name, "size": entry.size, "deleted": entry.deleted, "dead": entry.dead}
             for entry in manifest.segments
         ],
+        "schema": manifest.schema.to_wire(),
     }
     draft = folder / f"{_FILE}.{secrets.token_hex(4)}"
     with draft.open("wb") as file:

@@ -62,7 +62,7 @@ class Ranking:
         if self.is_vector_alone:
             return nearest(near, similarities, self.min_similarity, self.lane.fusion.depth)
         lanes = Lanes(text_rows=rows, text_scores=scores, vector_rows=near, similarities=similarities)
-        return fuse(lanes, self.lane.fusion)
+        return fuse(lanes, self.snapshot.manifest.schema.fused(self.lane.fusion))
 
 
 def rank_query(

@@ -71,7 +71,7 @@ class Snapshot:
             self.live[rows_of(dead) + base] = False
         self.documents = int(self.live.sum())
         parts = [(int(base), segment.text) for base, segment in zip(self.bases, self.segments, strict=False)]
-        self.text = TextIndex(parts, self.size, TextAnalysis(manifest.language))
+        self.text = TextIndex(parts, self.size, TextAnalysis(manifest.language), manifest.schema.weights())
         self.synonyms = parse_synonyms(read_synonyms(folder), self.text.analysis)
         self.passing: Remembered[Passing] = Remembered(_REMEMBERED_BYTES, Passing.memory)
         self.descriptions: Remembered[IndexDescription] = Remembered(_REMEMBERED_DESCRIPTIONS, lambda _: 1)

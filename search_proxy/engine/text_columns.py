@@ -8,7 +8,7 @@ generation.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
 from typing import Any
@@ -77,8 +77,11 @@ class TextColumns:
 class TextBuilder:
     """Collects the texts of documents row by row."""
 
-    def __init__(self, analysis: TextAnalysis) -> None:
+    def __init__(
+        self, analysis: TextAnalysis, searched_in: Callable[[str], tuple[str, str] | None] = field_of
+    ) -> None:
         self._analysis = analysis
+        self._searched_in = searched_in
         self._terms: dict[str, int] = {"": 0}
         self._numbers = _NumberOfWord(analysis, self._terms)
         self._occurrences = array("i")
@@ -115,7 +118,7 @@ class TextBuilder:
 
     def _field(self, name: str) -> tuple[int, array[int]] | None:
         """Return the text field of a document's field, and the terms of its name, which every value gets."""
-        found = field_of(name)
+        found = self._searched_in(name)
         return None if found is None else (TEXT_FIELDS.index(found[0]), self._terms_of(found[1]))
 
     def _numbers_of(self, value: Any) -> array[int]:

@@ -43,8 +43,15 @@ class Scored:
 class TextIndex:
     """The text of an index; rows are counted through all segments, dead ones among them."""
 
-    def __init__(self, parts: Sequence[tuple[int, TextColumns]], size: int, analysis: TextAnalysis) -> None:
+    def __init__(
+        self,
+        parts: Sequence[tuple[int, TextColumns]],
+        size: int,
+        analysis: TextAnalysis,
+        weights: Array | None = None,
+    ) -> None:
         self.analysis = analysis
+        self.weights = np.array(list(BOOSTS.values())) if weights is None else weights
         self.size = size
         self._parts = [(base, part.lexicon, part) for base, part in parts]
         self._segments_of = lru_cache(maxsize=20_000)(partial(_segments_having, self._parts))
@@ -123,7 +130,7 @@ class TextIndex:
             return np.empty(0, np.int64), np.empty(0, np.float32), np.empty(0, np.uint8)
         row, field = np.concatenate(rows), np.concatenate(fields)
         count = np.concatenate(counts).astype(np.float32)
-        weight = self.weight(term) * (SATURATION + 1) * np.array(list(BOOSTS.values()))
+        weight = self.weight(term) * (SATURATION + 1) * self.weights
         impact = weight.astype(np.float32)[field] * count / (count + self.lengthiness[field, row])
         return row, impact, field
 

@@ -14,7 +14,6 @@ import numpy as np
 from search_proxy.engine.columns import Array
 from search_proxy.engine.distinct import distinct
 from search_proxy.engine.query_reading import Alternative, Concept, QueryReading
-from search_proxy.engine.searchable_text import BOOSTS
 from search_proxy.engine.text_columns import TEXT_FIELDS
 from search_proxy.engine.text_index import SATURATION, Scored, TextIndex
 
@@ -88,5 +87,5 @@ def _add_title_extras(index: TextIndex, terms: Sequence[str], scores: Array) -> 
     rows, fields = index.phrase_starts(terms, TITLE_PHRASE_SLOP, complete)
     rows, counts = np.unique(rows[fields == title], return_counts=True)
     rarity = sum(float(index.weight(term)[title]) for term in terms)
-    worth = TITLE_PHRASE_BOOST * BOOSTS["title"] * rarity * (SATURATION + 1)
+    worth = TITLE_PHRASE_BOOST * float(index.weights[title]) * rarity * (SATURATION + 1)
     scores[rows] += (worth * counts / (counts + index.lengthiness[title, rows])).astype(np.float32)
