@@ -11,6 +11,7 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 from typing import Any
+from urllib.parse import parse_qs
 
 import aiohttp
 import orjson
@@ -19,7 +20,7 @@ from ijson.backends import yajl2_c
 from ijson.utils import sendable_list
 
 _STREAM = "/v1beta/models/gemini-3.5-flash-lite:streamGenerateContent?alt=sse"
-_PLAN = {"contents": [], "generationConfig": {"responseMimeType": "application/json"}}
+_JSON = {"responseMimeType": "application/json"}
 
 
 class BareTwin:
@@ -44,7 +45,8 @@ class BareTwin:
             group.create_task(self._search("", "first", send), name="first")
             found = sendable_list()
             rows = yajl2_c.items_coro(found, "query_expansions.item", use_float=True)
-            async with self._ask(_PLAN) as response:
+            plan = {"contents": _question(scope), "generationConfig": _JSON}
+            async with self._ask(plan) as response:
                 async for text in _texts(response):
                     rows.send(text.encode())
                     for row in found:
@@ -65,6 +67,10 @@ class BareTwin:
     def _ask(self, body: dict[str, Any]) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
         assert self._session is not None
         return self._session.post(self._model_url, data=orjson.dumps(body))
+
+
+def _question(scope: Any) -> list[dict[str, Any]]:
+    return [{"parts": [{"text": parse_qs(scope["query_string"].decode())["q"][0]}]}]
 
 
 async def _texts(response: aiohttp.ClientResponse) -> AsyncIterator[str]:

@@ -1,26 +1,22 @@
-"""A search engine at another address that answers anything with 12 products in 30 ms.
+"""A backend that asks a search engine at another address, and the 12 products that this one always finds.
 
-`python -m bench.mock_search` runs it; `RemoteSearch` is the backend that asks it. It stands in for an engine
-behind HTTP, so that what a stream costs the worker can be told from what an engine costs.
+It stands in for any engine behind HTTP, so that what a stream costs the worker can be told from what an
+engine costs. The engine itself is in `bench/upstreams.py`.
 """
 
 from __future__ import annotations
 
-import asyncio
-import sys
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, cast
+from typing import Any
 
 import orjson
-import uvloop
 
 from search_proxy.filters import Filter
 from search_proxy.models import FieldInfo, FoundDocument, IndexDescription, SearchRequest, SearchResult
 from worker.llm.http_calls import HttpCalls
 
-SEARCH_SECONDS = 0.03
 HITS = 12
 _COLOURS = ("black", "blue", "green", "red")
 _BRANDS = ("Alder", "Birch", "Cedar", "Douglas")
@@ -137,53 +133,3 @@ async def open_remote_search(url: str) -> AsyncIterator[RemoteSearch]:
         yield RemoteSearch(calls, url)
     finally:
         calls.close()
-
-
-class _Connection(asyncio.Protocol):
-    """Answers each request with the same bytes, 30 ms after its last byte."""
-
-    answer = b""
-
-    def __init__(self) -> None:
-        self._received = b""
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.Transport, transport)
-
-    def data_received(self, data: bytes) -> None:
-        self._received += data
-        head, separator, body = self._received.partition(b"\r\n\r\n")
-        length = int(head.lower().partition(b"content-length:")[2].split(b"\r\n")[0] or 0)
-        if separator and len(body) >= length:
-            self._received = b""
-            asyncio.get_running_loop().call_later(SEARCH_SECONDS, self._write)
-
-    def _write(self) -> None:
-        if not self._transport.is_closing():
-            self._transport.write(self.answer)
-
-
-async def _serve() -> None:
-    body = orjson.dumps(found_products())
-    _Connection.answer = (
-        b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n%b"
-        % (
-            len(body),
-            body,
-        )
-    )
-    server = await asyncio.get_running_loop().create_server(_Connection, "127.0.0.1", 0)
-    port = server.sockets[0].getsockname()[1]
-    sys.stdout.write(f"mock search at http://127.0.0.1:{port}/\n")
-    sys.stdout.flush()
-    await server.serve_forever()
-
-
-def main() -> None:
-    """Serve until killed."""
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_serve())
-
-
-if __name__ == "__main__":
-    main()

@@ -1,17 +1,18 @@
 """Whole answers by a model at 1, 32, 128 clients: `python -m bench.model_streams [bare|rest|sdk|naive]...`.
 
-The worker has core 0 for itself; the paced model, a search engine that takes 30 ms and the clients share
-core 1. The model sends its first byte after 300 ms, its plan of six categories in 40 chunks and a summary in
-60, 20 ms apart. The ideal is the chunk that closes the first category, and one search. Every query is a new
-one, so that nothing comes from a cache. `bare` is the least code that streams, the floor of this machine;
-`naive` awaits the whole plan.
+The worker has core 0 for itself; the paced model, a search engine that takes 30 ms and the clients are one
+process on core 1. The model sends its first byte after 300 ms, its plan of six categories in 40 chunks and a
+summary in 60, 20 ms apart. The ideal is the chunk that closes the first category, and one search. `own` is
+the part of that which the worker took: from the request to the call of the model, from the chunk to the
+search, from the hits to the client. Every query is a new one, so that nothing comes from a cache. `bare` is
+the least code that streams, the floor of this machine; `naive` awaits the whole plan.
 """
 
 from __future__ import annotations
 
 import asyncio
+import gc
 import itertools
-import json
 import os
 import statistics
 import sys
@@ -23,23 +24,27 @@ from dataclasses import dataclass
 import uvloop
 
 from bench.columns import print_columns
-from bench.mock_search import SEARCH_SECONDS
-from bench.stream_load import Load, read_streams
+from bench.process_cpu import process_cpu_ms
+from bench.stream_load import Load, StreamTimes, read_streams
 from bench.table import percentile
-from tests.support.scripted_gemini.paced import Pace, PacedModel
-from tests.support.scripted_gemini.scenarios import split
+from bench.upstreams import Upstreams, ideal_seconds, numbered_query, open_upstreams
+from tests.support.scripted_gemini.paced import PacedModel
 
 _PATH = "/api/v1/indexes/demo/agentic-search"
 _STREAMS_OF_A_CLIENT = {1: 6, 32: 3, 128: 3}
 _STREAM_SECONDS = 2.3
 _WORKERS = ("bare", "rest", "sdk", "naive")
 _TWINS = {"bare": "bench.bare_twin", "naive": "bench.naive_twin"}
-_TICKS = os.sysconf("SC_CLK_TCK")
 _HEADINGS = (
     "worker",
     "clients",
     "above ideal p50 ms",
     "p99 ms",
+    "own p50 ms",
+    "own p99 ms",
+    "to model",
+    "to search",
+    "to client",
     "first word p50 ms",
     "end p50 ms",
     "CPU ms/stream",
@@ -55,12 +60,6 @@ class _Process:
 
     url: str
     pid: int
-
-    def cpu_seconds(self) -> float:
-        """Return what it has used so far."""
-        with open(f"/proc/{self.pid}/stat", encoding="ascii") as stat:
-            fields = stat.read().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / _TICKS
 
     def resident_mb(self) -> float:
         """Return what it has in memory."""
@@ -80,24 +79,22 @@ def main() -> None:
 
 async def _measure(asked: Sequence[str]) -> None:
     _pin(0, 1)
+    gc.disable()  # A pause of the clients would count as one of the worker's.
     firsts: dict[tuple[str, int], float] = {}
     costs: dict[tuple[str, int], float] = {}
     rows: list[tuple[str, ...]] = []
-    async with (
-        _started(1, "tests.support.scripted_gemini") as model,
-        _started(1, "bench.mock_search") as search,
-    ):
+    numbers = itertools.count(1)
+    async with open_upstreams() as upstreams:
         for name in asked:
-            async with _server(name, model, search) as server:
-                queries = (f"something warm for winter camping trip {number}" for number in itertools.count())
-                await _round(server, 8, 1, queries)
+            async with _server(name, upstreams) as server:
+                await _round(server, 8, 1, numbers)
                 for clients, each in _STREAMS_OF_A_CLIENT.items():
-                    before = server.cpu_seconds()
-                    load = await _round(server, clients, each, queries)
-                    cost = (server.cpu_seconds() - before) * 1000 / len(load.streams)
+                    before = process_cpu_ms(server.pid)
+                    load = await _round(server, clients, each, numbers)
+                    cost = (process_cpu_ms(server.pid) - before) / len(load.streams)
                     firsts[name, clients] = statistics.median(each.first_category for each in load.streams)
                     costs[name, clients] = cost
-                    rows.append(_row(name, clients, load, cost, server.resident_mb()))
+                    rows.append(_row(name, clients, load, upstreams, cost, server.resident_mb()))
     print_columns(_HEADINGS, rows)
     for name, clients in firsts:
         if name == "naive" and ("rest", clients) in firsts:
@@ -109,8 +106,12 @@ async def _measure(asked: Sequence[str]) -> None:
             )
 
 
-def _row(name: str, clients: int, load: Load, cost: float, resident_mb: float) -> tuple[str, ...]:
-    above = [(each.first_category - _ideal_seconds()) * 1000 for each in load.streams]
+def _row(
+    name: str, clients: int, load: Load, upstreams: Upstreams, cost: float, resident_mb: float
+) -> tuple[str, ...]:
+    above = [(each.first_category - ideal_seconds()) * 1000 for each in load.streams]
+    own = [_own_ms(each, upstreams) for each in load.streams]
+    whole = [sum(each) for each in own]
     word = statistics.median(each.first_word for each in load.streams) * 1000
     end = statistics.median(each.end for each in load.streams) * 1000
     if any(each.categories < len(PacedModel.plan()["query_expansions"]) for each in load.streams):
@@ -121,6 +122,9 @@ def _row(name: str, clients: int, load: Load, cost: float, resident_mb: float) -
         str(clients),
         f"{statistics.median(above):.1f}",
         f"{percentile(above, 99):.1f}",
+        f"{statistics.median(whole):.1f}",
+        f"{percentile(whole, 99):.1f}",
+        *(f"{statistics.median(part):.2f}" for part in zip(*own, strict=True)),
         f"{word:.0f}",
         f"{end:.0f}",
         f"{cost:.2f}",
@@ -130,46 +134,43 @@ def _row(name: str, clients: int, load: Load, cost: float, resident_mb: float) -
     )
 
 
-async def _round(server: _Process, clients: int, each: int, queries: Iterator[str]) -> Load:
+def _own_ms(stream: StreamTimes, upstreams: Upstreams) -> tuple[float, float, float]:
+    """Return what the worker itself took: to the model's call, to the search, to the client."""
+    seen = upstreams.seen[int(stream.query[-6:])]
+    to_model = seen.model_called - stream.asked_at
+    to_search = seen.search_asked - seen.category_written
+    to_client = stream.asked_at + stream.first_category - seen.search_answered
+    return to_model * 1000, to_search * 1000, to_client * 1000
+
+
+async def _round(server: _Process, clients: int, each: int, numbers: Iterator[int]) -> Load:
+    queries = (numbered_query(number) for number in numbers)
     return await read_streams(
         server.url, _PATH, clients=clients, each=each, spread_seconds=_STREAM_SECONDS, queries=queries
     )
 
 
-def _ideal_seconds() -> float:
-    """Return when the first category can be there at the earliest, after the request."""
-    pace = Pace()
-    text = json.dumps(PacedModel.plan())
-    closes_at = text.index("]")
-    sent = 0
-    for number, piece in enumerate(split(text, pace.plan_chunks)):
-        sent += len(piece)
-        if sent > closes_at:
-            return pace.first_byte_seconds + number * pace.gap_seconds + SEARCH_SECONDS
-    raise AssertionError("the plan has no category")
-
-
 @asynccontextmanager
-async def _server(name: str, model: _Process, search: _Process) -> AsyncIterator[_Process]:
+async def _server(name: str, upstreams: Upstreams) -> AsyncIterator[_Process]:
     if name in _TWINS:
-        async with _started(0, _TWINS[name], model.url, search.url) as twin:
+        async with _started(_TWINS[name], upstreams.model_url, upstreams.search_url) as twin:
             yield twin
         return
     with tempfile.TemporaryDirectory() as folder:
         settings = {
             "AISLE_DATA_DIR": folder,
             "AISLE_PORT": "0",
-            "AISLE_GEMINI_BASE_URL": model.url,
+            "AISLE_GEMINI_BASE_URL": upstreams.model_url,
             "AISLE_GEMINI_CLIENT": name,
             "GOOGLE_API_KEY": "bench",
         }
-        async with _started(0, "bench.streams_server", search.url, **settings) as worker:
+        async with _started("bench.streams_server", upstreams.search_url, **settings) as worker:
             yield worker
 
 
 @asynccontextmanager
-async def _started(core: int, module: str, *arguments: str, **settings: str) -> AsyncIterator[_Process]:
-    """Run a module on one core until the block is left; its first line of output ends with its address."""
+async def _started(module: str, *arguments: str, **settings: str) -> AsyncIterator[_Process]:
+    """Run a module on core 0 until the block is left; its first line of output ends with its address."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("AISLE_", "GOOGLE_"))}
     process = await asyncio.create_subprocess_exec(
         sys.executable,
@@ -181,7 +182,7 @@ async def _started(core: int, module: str, *arguments: str, **settings: str) -> 
         stderr=asyncio.subprocess.DEVNULL,
     )
     try:
-        _pin(process.pid, core)
+        _pin(process.pid, 0)
         assert process.stdout is not None
         line = (await process.stdout.readline()).decode()
         if "http" not in line:

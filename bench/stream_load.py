@@ -20,8 +20,10 @@ _END = b"\r\n0\r\n\r\n"
 
 @dataclass(slots=True)
 class StreamTimes:
-    """When the parts of one stream came, in seconds from its request."""
+    """When the parts of one stream came, in seconds from its request at `asked_at`."""
 
+    query: str = ""
+    asked_at: float = 0.0
     first_category: float = 0.0
     last_category: float = 0.0
     first_word: float = 0.0
@@ -52,9 +54,10 @@ async def read_streams(
         transport, reader = await loop.create_connection(_Reader, name, int(port))
         try:
             for _ in range(each):
-                query = quote(next(queries))
-                request = f"GET {path}?maxCategories=6&q={query} HTTP/1.1\r\nHost: {host}\r\n\r\n"
-                load.streams.append(await reader.ask(request.encode()))
+                query = next(queries)
+                target = f"{path}?maxCategories=6&q={quote(query)}"
+                request = f"GET {target} HTTP/1.1\r\nHost: {host}\r\n\r\n"
+                load.streams.append(await reader.ask(query, request.encode()))
         finally:
             transport.close()
 
@@ -71,17 +74,15 @@ class _Reader(asyncio.Protocol):
     def __init__(self) -> None:
         self._received = bytearray()
         self._scanned = 0
-        self._asked_at = 0.0
         self._times = StreamTimes()
         self._done: asyncio.Future[StreamTimes] | None = None
 
-    async def ask(self, request: bytes) -> StreamTimes:
+    async def ask(self, query: str, request: bytes) -> StreamTimes:
         """Send a request and return what its answer's times were."""
         self._received.clear()
         self._scanned = 0
-        self._times = StreamTimes()
+        self._times = StreamTimes(query=query, asked_at=time.perf_counter())
         self._done = asyncio.get_running_loop().create_future()
-        self._asked_at = time.perf_counter()
         self._transport.write(request)
         async with asyncio.timeout(30):
             return await self._done
@@ -94,8 +95,8 @@ class _Reader(asyncio.Protocol):
             self._done.set_exception(ConnectionError("the server closed the connection"))
 
     def data_received(self, data: bytes) -> None:
-        now = time.perf_counter() - self._asked_at
         times = self._times
+        now = time.perf_counter() - times.asked_at
         # Marks may be cut between two reads: scan again from a little before.
         start = max(0, self._scanned - len(_CATEGORY) + 1)
         self._received += data

@@ -24,11 +24,13 @@ _ROWS = (
     ("rechargeable headlamp", "Lights", 0.7),
 )
 _PLAN_BYTES = 2048
-_SUMMARY = (
+_TEXT = (
     "For cold nights outside, start with shelter and insulation. A tent that sheds snow and a pad with a "
     "high R-value keep more warmth than a heavier bag does. Add a stove that works below freezing, a dry "
     "base layer to sleep in and a headlamp for the long evenings. "
 )
+SUMMARY = _TEXT * 4
+"""What the model writes about anything."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +51,7 @@ class PacedModel:
         self._plan = _paced(split(json.dumps(plan), pace.plan_chunks), pace)
         self._call = self._paced_call(plan, pace)
         self._whole = self._paced_whole(plan, pace)
-        self._summary = _paced(split(_SUMMARY * 4, pace.summary_chunks), pace)
+        self._summary = _paced(split(SUMMARY, pace.summary_chunks), pace)
 
     def __call__(self, call: Call) -> Script:
         """Return the script that answers this call."""
@@ -62,9 +64,9 @@ class PacedModel:
         return self._summary
 
     @staticmethod
-    def plan() -> dict[str, Any]:
-        """Return the 2 KB plan."""
-        return _plan()
+    def plan(mark: str = "") -> dict[str, Any]:
+        """Return the 2 KB plan, with `mark` at the end of the first category's query."""
+        return _plan(mark)
 
     def _paced_call(self, plan: dict[str, Any], pace: Pace) -> Script:
         wait = pace.first_byte_seconds + pace.gap_seconds * pace.plan_chunks
@@ -78,16 +80,17 @@ class PacedModel:
         return [Pause(wait), head, Send(json.dumps(answer).encode()), End()]
 
 
-def _plan() -> dict[str, Any]:
+def _plan(mark: str) -> dict[str, Any]:
+    (query, *labelled), *others = _ROWS
     plan: dict[str, Any] = {
-        "query_expansions": [list(row) for row in _ROWS],
+        "query_expansions": [[query + mark, *labelled], *(list(row) for row in others)],
         "query_complements": ["tent footprint", "camp pillow", "thermos flask"],
         "strategy": "content_only",
         "rewritten_query": "gear for winter camping",
         "summary": "",
     }
     missing = _PLAN_BYTES - len(json.dumps(plan))
-    plan["summary"] = (_SUMMARY * 8)[:missing]
+    plan["summary"] = (SUMMARY * 2)[:missing]
     return plan
 
 
