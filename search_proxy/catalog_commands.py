@@ -1,4 +1,4 @@
-"""`aisle catalog load | list | show | delete | embed | synonyms`: the command line's way to the catalog.
+"""`aisle catalog load | list | show | delete | embed | synonyms | schema`: the catalog's command line.
 
 Reports go to stdout, progress and errors to stderr. `register` adds the commands to a parser; each sets
 `run`, an async function of the arguments and the services it needs.
@@ -18,7 +18,7 @@ from typing import Protocol, get_args
 import orjson
 from tqdm import tqdm
 
-from search_proxy import language_commands
+from search_proxy import language_commands, schema_commands
 from search_proxy.backend import CatalogWriter, SearchBackend
 from search_proxy.embedding import commands as embedding_commands
 from search_proxy.enrichment.commands import add_options, enrich
@@ -95,6 +95,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
     _command(commands, "delete", _delete, "delete an index and its products", index=True)
     embedding_commands.register(commands)
     language_commands.register(commands)
+    schema_commands.register(commands)
 
 
 def _command(
@@ -156,7 +157,10 @@ async def _load(args: argparse.Namespace, services: CatalogServices) -> int:
     except (FeedError, SearchError, OSError) as error:
         failure = error
     if failure is None or report.loaded:
-        sys.stdout.write(describe_load(feed, target, report))
+        language = None
+        if report.loaded:
+            language = (await services.backend.describe(args.account, args.index)).language
+        sys.stdout.write(describe_load(feed, target, report, language))
     if failure is not None:
         return _failed(str(failure))
     return 0 if report.loaded else 1

@@ -20,7 +20,9 @@ import orjson
 
 from search_proxy.backend import CatalogWriter
 from search_proxy.engine.documents import prepare_document
+from search_proxy.engine.schema import read_declaration
 from search_proxy.errors import InvalidDocument, SearchError, SearchUnavailable
+from search_proxy.index_schema import DeclaringCatalog
 
 logger = logging.getLogger(__name__)
 
@@ -28,7 +30,7 @@ ID_PREFIX = "documents-"
 MAX_QUEUED = 100
 KEPT_PER_INDEX = 100
 
-JobKind = Literal["add_documents", "delete_documents"]
+JobKind = Literal["add_documents", "delete_documents", "declare_schema"]
 Item = dict[str, Any]
 
 
@@ -66,7 +68,7 @@ class DocumentJobs:
         self._queue: asyncio.Queue[DocumentJob] = asyncio.Queue()
 
     async def submit(self, account_id: str, index: str, kind: JobKind, work: Sequence[Any]) -> DocumentJob:
-        """Accept documents to write, or ids to delete.
+        """Accept documents to write, ids to delete, or one schema to declare.
 
         Raises:
             SearchUnavailable: Too many jobs wait already.
@@ -121,6 +123,11 @@ class DocumentJobs:
         if job.kind == "delete_documents":
             await self._catalog.delete_documents(job.account_id, job.index, list(work))
             return [{"_id": identifier, "status": 200} for identifier in work]
+        if job.kind == "declare_schema":
+            if not isinstance(self._catalog, DeclaringCatalog):
+                raise SearchUnavailable("this engine's indexes have no schema")
+            written = await self._catalog.declare_schema(job.account_id, job.index, read_declaration(work[0]))
+            return [{"status": 200, "documentsWritten": written}]
         items, good = await asyncio.to_thread(_checked, work)
         if good:
             await self._catalog.add_documents(job.account_id, job.index, good)

@@ -30,6 +30,7 @@ from search_proxy.gateway_door import FAILED, Door, ExtraPolicy
 from search_proxy.gateway_errors import Refusal, account_refusal, error_body, json_response, refusal_of
 from search_proxy.gateway_openapi import document_forwarded_routes
 from search_proxy.gateway_routes import health_routes, product_routes
+from search_proxy.gateway_schema_routes import schema_routes
 
 logger = logging.getLogger(__name__)
 
@@ -64,7 +65,7 @@ def create_gateway(
         telemetry={"operation_spans": False},
     )
     app.door = Door(app.enter, policies=tuple(extra_policies))
-    for routes in (product_routes, browse_routes, document_routes):
+    for routes in (product_routes, browse_routes, document_routes, schema_routes):
         app.include_router(routes())
     app.include_router(admin_routes())
     app.include_router(prompt_routes())

@@ -62,12 +62,12 @@ def document_routes() -> APIRouter:
 async def _post(index: str, request: Request) -> Response:
     # Megabytes of JSON are read in a thread, so that no stream waits for them.
     payload = await asyncio.to_thread(read_payload, await request.body(), DocumentsPayload)
-    return await _accept(index, request, "add_documents", payload.documents)
+    return await accept_job(index, request, "add_documents", payload.documents)
 
 
 async def _delete(index: str, request: Request) -> Response:
     ids = read_payload(await request.body(), DeletePayload).ids
-    return await _accept(index, request, "delete_documents", list(dict.fromkeys(ids)))
+    return await accept_job(index, request, "delete_documents", list(dict.fromkeys(ids)))
 
 
 async def _job(index: str, number: str, request: Request) -> Response:
@@ -77,7 +77,12 @@ async def _job(index: str, number: str, request: Request) -> Response:
     return json_response(job.to_wire())
 
 
-async def _accept(index: str, request: Request, kind: JobKind, work: list[Any]) -> Response:
+async def accept_job(index: str, request: Request, kind: JobKind, work: list[Any]) -> Response:
+    """Answer 202 with the id of the job that does `work` in the index behind the answer.
+
+    Raises:
+        Refusal: Nothing can be changed over HTTP here.
+    """
     edge: EdgeServices = request.state.edge
     jobs = _jobs(request)
     # An index is made where its language is said; a mistyped name must not make another one.

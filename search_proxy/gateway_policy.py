@@ -39,6 +39,7 @@ _ALLOWED_METHODS = {
     "recommendations/queries": "POST, OPTIONS",
     "documents": "POST, DELETE, OPTIONS",
     "get-documents": "POST, OPTIONS",
+    "schema": "GET, HEAD, PUT, OPTIONS",
     "agentic-search": "GET, HEAD, POST, OPTIONS",
     "agentic-search/stream": "GET, HEAD, POST, OPTIONS",
     "agentic-search/converse": "GET, HEAD, POST, OPTIONS",

@@ -65,7 +65,7 @@ def add_language_option(load: argparse.ArgumentParser) -> None:
     load.add_argument(
         "--language",
         choices=list(STEMMERS),
-        help="language of the texts, by which words meet in their stem (default en); counts for a new index",
+        help="language of a new index, by which words meet in their stem (default: that of the products)",
     )
 
 

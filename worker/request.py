@@ -15,6 +15,7 @@ from search_proxy.accounts.prompt_slots import PromptInUse
 from search_proxy.accounts.prompt_text import compile_prompt
 from search_proxy.accounts.settings_schema import AgenticConfig, IndexSettings, Reranking, SettingsSnapshot
 from search_proxy.caller import Caller
+from search_proxy.default_facets import default_facets
 from search_proxy.errors import InvalidSearch, UnknownField
 from search_proxy.filters import (
     AndFilter,
@@ -27,7 +28,6 @@ from search_proxy.filters import (
 )
 from search_proxy.models import IndexDescription, SearchRequest
 from search_proxy.search_payload import read_search
-from worker.default_facets import default_facets
 from worker.errors import FeatureDisabled, InvalidRequest
 from worker.llm.prompts import read_prompt
 from worker.payload import MAX_CATEGORIES, AgenticPayload, clean_query

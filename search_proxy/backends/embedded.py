@@ -24,6 +24,7 @@ from search_proxy.engine.embedder import Embedder
 from search_proxy.engine.embedding_run import Progress, embed_missing
 from search_proxy.engine.fusion import Fusion
 from search_proxy.engine.open_indexes import MAX_OPEN, OpenIndexes
+from search_proxy.engine.schema import Declaration, SearchSchema
 from search_proxy.engine.searching import search_snapshot
 from search_proxy.engine.snapshot import Snapshot
 from search_proxy.engine.suggesting import Suggestion, suggest
@@ -152,6 +153,25 @@ class EmbeddedBackend:
         """
         folder = self._indexes.folder(account_id, index)
         await self._write(lambda: catalog_writer.set_synonyms(folder, lines), index)
+
+    async def schema(self, account_id: str, index: str) -> SearchSchema:
+        """Return what was declared of an index."""
+        snapshot = await self._read(lambda: self._indexes.snapshot(account_id, index))
+        return snapshot.manifest.schema
+
+    async def fusion(self, account_id: str, index: str) -> str:
+        """Return by which method the lanes of an index are fused."""
+        usual = Fusion() if self._lane is None else self._lane.fusion
+        return (await self.schema(account_id, index)).fused(usual).method
+
+    async def declare_schema(self, account_id: str, index: str, declaration: Declaration) -> int:
+        """Replace what is declared of an index, made if there is none; return the documents written anew.
+
+        Raises:
+            InvalidSearch: The index's name is not valid, or no document has a field that is named.
+        """
+        folder = self._indexes.folder(account_id, index)
+        return await self._write(lambda: catalog_writer.declare_schema(folder, declaration), index)
 
     async def delete_documents(self, account_id: str, index: str, ids: Sequence[str]) -> int:
         """Delete documents by id; return how many existed."""

@@ -33,13 +33,12 @@ from search_proxy.engine.manifest import (
     read_manifest,
     writer_lock,
 )
-from search_proxy.engine.schema import Declaration, SearchSchema
+from search_proxy.engine.schema import Declaration
 from search_proxy.engine.segment import write_segment
 from search_proxy.engine.snapshot import SEGMENTS, Snapshot, read_deleted
 from search_proxy.engine.synonyms import write_synonyms
 from search_proxy.engine.text_columns import TextBuilder
 from search_proxy.engine.vectors import text_hash
-from search_proxy.errors import InvalidSearch
 
 _WRITTEN_ANEW_AT_ONCE = 50_000
 """Documents of a segment when an index is written anew: some 200 MB of memory."""
@@ -109,7 +108,7 @@ def declare_schema(folder: Path, declaration: Declaration) -> int:
         snapshot = _current(folder, declaration.language)
         manifest = snapshot.manifest
         if snapshot.documents:
-            _check_names(snapshot, schema)
+            schema.check_names(snapshot.field_names)
         language = declaration.language or manifest.language
         declared = replace(manifest, language=language, schema=schema)
         moved = [
@@ -163,16 +162,6 @@ def _commit(
     if merged is not None:
         publish_manifest(folder, merged)
     _sweep(folder, {*_files(manifest), *_files(following), *(_files(merged) if merged else ())})
-
-
-def _check_names(snapshot: Snapshot, schema: SearchSchema) -> None:
-    known = snapshot.field_names | {name.partition(".")[0] for name in snapshot.field_names}
-    for key, names in (("fields", schema.fields), ("facets", schema.facets or ())):
-        missing = next((name for name in names if name not in known), None)
-        if missing is not None:
-            raise InvalidSearch(
-                f"{key}: no document has a field {missing!r}; there are {', '.join(sorted(known)[:50])}"
-            )
 
 
 def _stored(snapshot: Snapshot) -> Iterator[list[PreparedDocument]]:

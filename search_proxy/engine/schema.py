@@ -8,7 +8,7 @@ is checked whole and kept in the index's manifest.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, get_args
 
@@ -28,6 +28,7 @@ MAX_FIELDS = 1_000
 MAX_FACETS = 50
 MAX_BOOST = 100.0
 _LONGEST_NAME = 256
+_LISTED_NAMES = 50
 _KEYS = ("language", "fields", "boosts", "facets", "fusion")
 
 
@@ -62,6 +63,20 @@ class SearchSchema:
         if self.fusion is None or self.fusion == usual.method:
             return usual
         return Fusion(method=self.fusion, depth=usual.depth, min_similarity=usual.min_similarity)
+
+    def check_names(self, names: Iterable[str]) -> None:
+        """Refuse a field that is none of `names`, the fields that some document has; `a` is in `a.b`.
+
+        Raises:
+            InvalidSearch: The message names the field and those that there are.
+        """
+        known = set(names)
+        known |= {name.partition(".")[0] for name in known}
+        for key, declared in (("fields", self.fields), ("facets", self.facets or ())):
+            missing = next((name for name in declared if name not in known), None)
+            if missing is not None:
+                listed = ", ".join(sorted(known)[:_LISTED_NAMES])
+                raise InvalidSearch(f"{key}: no document has a field {_shown(missing)}; there are {listed}")
 
     def to_wire(self) -> dict[str, Any]:
         """Return what was declared as JSON has it."""

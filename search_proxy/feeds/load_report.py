@@ -14,9 +14,9 @@ _MAX_COLUMNS = 40
 _MAX_FIELDS = 100
 
 
-def describe_load(feed: Feed, target: LoadTarget, report: LoadReport) -> str:
+def describe_load(feed: Feed, target: LoadTarget, report: LoadReport, language: str | None = None) -> str:
     """Return the report of a load: what was read as what, how many products, what was refused."""
-    return "".join(f"{line}\n" for line in _load_lines(feed, target, report))
+    return "".join(f"{line}\n" for line in _load_lines(feed, target, report, language))
 
 
 def list_indexes(account_id: str, descriptions: Sequence[IndexDescription]) -> str:
@@ -56,9 +56,11 @@ def describe_index(description: IndexDescription) -> str:
     return f"index {description.index!r}: {', '.join(facts)}\n{_table(rows)}{more}"
 
 
-def _load_lines(feed: Feed, target: LoadTarget, report: LoadReport) -> Iterator[str]:
+def _load_lines(feed: Feed, target: LoadTarget, report: LoadReport, language: str | None) -> Iterator[str]:
     refused = sum(report.refused.values())
     yield f"loaded {report.loaded:,} products into {target.index!r} ({feed.format}), refused {refused:,}"
+    if language is not None:
+        yield f"language {language}"
     if report.categories_derived:
         yield f"derived a category for {report.categories_derived:,} products that have none"
     yield "columns:"

@@ -63,6 +63,7 @@ async def test_load_reports_what_was_read_as_what_and_what_was_refused_and_why(
     assert printed.err == ""
     assert printed.out.splitlines() == [
         "loaded 4 products into 'tents' (jsonl), refused 3",
+        "language en",
         "columns:",
         "  id → _id",
         "  name → productTitle",

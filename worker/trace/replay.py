@@ -18,11 +18,11 @@ from cache.opening import open_cache
 from search_proxy.accounts.prompt_slots import PromptInUse, PromptSlots
 from search_proxy.accounts.settings_schema import IndexSettings
 from search_proxy.caller import Caller
+from search_proxy.default_facets import default_facets
 from search_proxy.filters import parse_filter
 from search_proxy.models import SearchRequest, SortField
 from worker.agentic_search import AgenticSearch
 from worker.answer_cache import plan_cache
-from worker.default_facets import default_facets
 from worker.model_parts import open_model_parts
 from worker.planning.plan import PlanDecision, QueryExpansion, Strategy
 from worker.request import AgenticRequest
