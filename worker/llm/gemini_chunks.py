@@ -27,10 +27,16 @@ _GOOD_REASONS = frozenset({"STOP", "MAX_TOKENS"})
 _BLOCKING_REASONS = frozenset(
     {"SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY", "LANGUAGE"}
 )
+_MOST_TOKENS = 1_000_000_000
+"""A count beyond that is none; a hundred years of such answers can be added up."""
+_MOST_WORDS = 300
 
 
 class ChunkReader:
-    """Reads one response; `finish` is set as soon as the model has said why it stopped."""
+    """Reads one response; `finish` is set as soon as the model has said why it stopped.
+
+    From then on the answer is whole, and what is said against it is not heard.
+    """
 
     def __init__(self) -> None:
         self.finish: Finish | None = None
@@ -45,6 +51,8 @@ class ChunkReader:
             ModelError: The chunk is an error, or the model was stopped before its answer was whole.
         """
         if chunk.get("error"):
+            if self.finish is not None:
+                return
             raise error_from_event(chunk)
         candidate = _first_candidate(chunk)
         for part in _parts(candidate):
@@ -59,9 +67,11 @@ class ChunkReader:
             # Every chunk repeats the counts.
             self._usage = usage
             yield Usage(usage=_usage(usage))
+        if self.finish is not None:
+            return
         feedback = chunk.get("promptFeedback")
         if isinstance(feedback, dict) and feedback.get("blockReason"):
-            raise ModelError("blocked", f"the prompt was blocked: {feedback['blockReason']}")
+            raise ModelError("blocked", f"the prompt was blocked: {_words(feedback['blockReason'])}")
         if candidate.get("finishReason"):
             self._read_finish(candidate)
 
@@ -76,8 +86,8 @@ class ChunkReader:
         return self.finish
 
     def _read_finish(self, candidate: dict[str, Any]) -> None:
-        reason = candidate["finishReason"]
-        message = candidate.get("finishMessage") or None
+        reason = _words(candidate["finishReason"]).upper()
+        message = _words(candidate.get("finishMessage") or "") or None
         if reason in _GOOD_REASONS:
             self.finish = Finish(reason=reason, message=message)
             return
@@ -87,12 +97,14 @@ class ChunkReader:
         raise ModelError("incomplete", f"the model stopped with {reason}{told}", retryable=True)
 
     def _call(self, call: dict[str, Any], signature: Any) -> Iterator[ModelEvent]:
-        name, leaves, goes_on = call.get("name"), call.get("partialArgs"), call.get("willContinue")
-        if not leaves and not goes_on:
+        name, leaves, goes_on = _text(call.get("name")), _leaves(call), call.get("willContinue")
+        if not leaves and (call.get("args") or not goes_on):
             if self._in_call and not call.get("args") and not name:
                 self._in_call = False
                 yield FunctionCallEnd()
             else:
+                # A whole call may say that it goes on, and then end with nothing more.
+                self._in_call = bool(goes_on)
                 yield FunctionCall(
                     name=name or "",
                     args=_arguments(call),
@@ -103,18 +115,24 @@ class ChunkReader:
         if name:
             self._open_call = name
         self._in_call = True
-        for leaf in leaves or ():
+        for leaf in leaves:
             yield _partial(self._open_call, leaf)
         if not goes_on:
             self._in_call = False
             yield FunctionCallEnd()
 
 
+def is_first(candidate: Any) -> bool:
+    """Return whether this is the one candidate that counts; some servers number none."""
+    return isinstance(candidate, dict) and candidate.get("index") in (None, 0, "0")
+
+
 def _first_candidate(chunk: dict[str, Any]) -> dict[str, Any]:
     candidates = chunk.get("candidates")
     for candidate in candidates if isinstance(candidates, list) else ():
-        if isinstance(candidate, dict) and not candidate.get("index"):
-            return candidate
+        if is_first(candidate):
+            found: dict[str, Any] = candidate
+            return found
     return {}
 
 
@@ -137,26 +155,38 @@ def _text(value: Any) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
+def _words(value: Any) -> str:
+    """Return what a server says of itself as text that a log line can hold."""
+    return sendable(str(value)[:_MOST_WORDS])
+
+
+def _leaves(call: dict[str, Any]) -> list[Any]:
+    leaves = call.get("partialArgs")
+    return leaves if isinstance(leaves, list) else []
+
+
 def _partial(name: str | None, leaf: Any) -> PartialArgument:
-    if not isinstance(leaf, dict) or not isinstance(leaf.get("jsonPath"), str):
-        raise ModelError("protocol", "a partial argument has no path")
+    leaf = leaf if isinstance(leaf, dict) else {}
     values = (leaf[key] for key in ("stringValue", "numberValue", "boolValue") if leaf.get(key) is not None)
+    value = next(values, None)
     return PartialArgument(
         name=name,
-        path=leaf["jsonPath"],
-        value=next(values, None),
+        # A path that leads nowhere is counted where paths are read.
+        path=_text(leaf.get("jsonPath")) or "",
+        value=sendable(value) if isinstance(value, str) else value,
         will_continue=bool(leaf.get("willContinue")),
     )
 
 
 def _usage(usage: dict[str, Any]) -> TokenUsage:
     return TokenUsage(
-        input=_count(usage.get("promptTokenCount")),
-        output=_count(usage.get("candidatesTokenCount")),
-        thoughts=_count(usage.get("thoughtsTokenCount")),
-        cached=_count(usage.get("cachedContentTokenCount")),
+        input=token_count(usage.get("promptTokenCount")),
+        output=token_count(usage.get("candidatesTokenCount")),
+        thoughts=token_count(usage.get("thoughtsTokenCount")),
+        cached=token_count(usage.get("cachedContentTokenCount")),
     )
 
 
-def _count(value: Any) -> int:
-    return value if isinstance(value, int) else 0
+def token_count(value: Any) -> int:
+    """Return a count as a server may have meant it: none below zero, none beyond reason."""
+    return min(max(value, 0), _MOST_TOKENS) if isinstance(value, int) else 0

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from worker.llm.language_model import ModelError
+from worker.llm.language_model import ModelError, sendable
 
 _MESSAGE_LIMIT = 300
 _SECONDS = re.compile(r"(\d+(?:\.\d+)?)s?")
@@ -37,11 +37,11 @@ def error_from_response(status: int, body: Any, retry_after: str | None = None) 
     error = body.get("error") if isinstance(body, Mapping) else None
     if not isinstance(error, Mapping):
         error = {}
-    kind, retryable = _KINDS.get(
-        status, ("unavailable", True) if status >= 500 else ("invalid_request", False)
-    )
+    kind, retryable = _KINDS.get(status) or _kind_of_other(status)
     text = error.get("message")
-    message = text[:_MESSAGE_LIMIT] if isinstance(text, str) and text else "no JSON error in the body"
+    message = "no JSON error in the body"
+    if isinstance(text, str) and text:
+        message = sendable(text[:_MESSAGE_LIMIT])
     details = list(_details(error))
     if status == 400 and (_has_reason(details, "API_KEY_INVALID") or "api key" in message.lower()):
         kind = "invalid_key"
@@ -61,7 +61,14 @@ def error_from_event(body: Mapping[str, Any]) -> ModelError:
     """Return the error for an event `{"error": {...}}` of a stream that began well."""
     error = body.get("error")
     code = error.get("code") if isinstance(error, Mapping) else None
-    return error_from_response(code if isinstance(code, int) else 500, body)
+    return error_from_response(code if isinstance(code, int) and 400 <= code <= 599 else 500, body)
+
+
+def _kind_of_other(status: int) -> tuple[str, bool]:
+    if status < 400:
+        # No error, and no answer either: a redirect, or nothing at all.
+        return "protocol", True
+    return ("unavailable", True) if status >= 500 else ("invalid_request", False)
 
 
 def _details(error: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -75,7 +82,8 @@ def _has_reason(details: list[Mapping[str, Any]], reason: str) -> bool:
 
 
 def _is_daily_quota(details: list[Mapping[str, Any]]) -> bool:
-    violations = [v for each in details for v in (each.get("violations") or ()) if isinstance(v, Mapping)]
+    lists = [each.get("violations") for each in details]
+    violations = [v for each in lists if isinstance(each, list) for v in each if isinstance(v, Mapping)]
     return any("perday" in str(violation.get("quotaId", "")).lower() for violation in violations)
 
 

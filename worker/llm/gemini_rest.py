@@ -8,17 +8,16 @@ each read of the socket becomes events within the same turn of the loop.
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 from collections import deque
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
-from typing import Any
+from contextlib import asynccontextmanager, suppress
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import orjson
 
+from worker.llm.answer_payloads import DRAIN_SECONDS, MAX_ERROR_BYTES, error_document
 from worker.llm.credentials import Credentials
 from worker.llm.gemini_body import AnswerBody
 from worker.llm.gemini_errors import error_from_response
@@ -28,10 +27,6 @@ from worker.llm.http_connection import CallFailed, HttpConnection
 from worker.llm.language_model import ModelError, ModelEvent, ModelRequest
 
 logger = logging.getLogger(__name__)
-
-DRAIN_SECONDS = 0.5
-"""How long to wait, after the finish reason, for the end of the body that makes the connection reusable."""
-_MAX_ERROR_BYTES = 64_000
 
 
 @asynccontextmanager
@@ -153,18 +148,18 @@ async def _ended(answer: HttpConnection, body: AnswerBody) -> None:
 
 async def _refusal(answer: HttpConnection) -> ModelError:
     content = bytearray()
+    # The status says most of it: a body that does not come must not make a refusal a silence.
+    answer.end_within(DRAIN_SECONDS)
 
     def take(data: bytes) -> None:
         content.extend(data)
-        if len(content) > _MAX_ERROR_BYTES:
-            answer.end_within(0.0)
+        if len(content) > MAX_ERROR_BYTES:
+            raise CallFailed("the page of an error is too large")
 
     answer.read_into(take)
-    try:
+    with suppress(CallFailed, TimeoutError):
         await answer.ended()
-        body: Any = json.loads(bytes(content[:_MAX_ERROR_BYTES]))
-    except (ValueError, RecursionError, CallFailed, TimeoutError):
-        body = None
+    body = error_document(answer.headers, bytes(content))
     return error_from_response(answer.status, body, answer.headers.get("retry-after"))
 
 

@@ -16,6 +16,7 @@ import httpx2
 from google import genai
 from google.genai import errors, types
 
+from worker.llm.answer_payloads import DRAIN_SECONDS
 from worker.llm.credentials import ApiKey
 from worker.llm.gemini_chunks import ChunkReader
 from worker.llm.gemini_request import GeminiEndpoint
@@ -28,7 +29,6 @@ logger = logging.getLogger(__name__)
 
 _CONNECT_SECONDS = 2.0
 _READ_SECONDS = 30.0
-_DRAIN_SECONDS = 0.5
 _KEEP_ALIVE_SECONDS = 120.0
 _QUEUED_EVENTS = 4096
 """More events than the longest allowed answer has; a consumer further behind than that has gone."""
@@ -142,8 +142,9 @@ class GeminiSdk:
                     if queue.qsize() > _QUEUED_EVENTS:
                         raise ModelError("protocol", f"{_QUEUED_EVENTS} events of the model were never read")
                     if reader.finish is not None:
-                        draining.reschedule(loop.time() + _DRAIN_SECONDS)
-        except (TimeoutError, httpx2.HTTPError):
+                        draining.reschedule(loop.time() + DRAIN_SECONDS)
+        except (TimeoutError, ModelError, httpx2.HTTPError, ValueError, RecursionError):
+            # Behind the finish reason any trouble is an end.
             if reader.finish is None:
                 raise
 

@@ -8,9 +8,10 @@ when their call is given up. A proxy is asked to tunnel TLS; without TLS it is a
 from __future__ import annotations
 
 import asyncio
+import socket
 import ssl
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 from urllib.parse import urlsplit
@@ -27,14 +28,29 @@ _HAPPY_EYEBALLS_SECONDS = 0.25
 """How long one address family may keep the other waiting. Source: RFC 8305."""
 
 
+def look_up(host: str, port: int) -> list[Any]:
+    """Return the addresses of a host; blocks."""
+    return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+
+
 class CannotConnect(CallFailed):
     """There is no connection to the server, so that it has not seen the call."""
 
 
 class HttpCalls:
-    """Calls to one server over at most `max_connections` connections."""
+    """Calls to one server over at most `max_connections` connections.
 
-    def __init__(self, base_url: str, *, proxy: str | None = None, max_connections: int = 256) -> None:
+    `resolve` gives the addresses of a host and may block: it is called in a thread, one call at a time.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        proxy: str | None = None,
+        max_connections: int = 256,
+        resolve: Callable[[str, int], list[Any]] = look_up,
+    ) -> None:
         address = urlsplit(base_url)
         self.proxy = None if proxy is None else urlsplit(proxy)
         self._is_tls = address.scheme == "https"
@@ -45,6 +61,8 @@ class HttpCalls:
         self._places = asyncio.Semaphore(max_connections)
         self._idle: list[tuple[HttpConnection, float]] = []
         self._open: set[HttpConnection] = set()
+        self._resolve = resolve
+        self._lookup: asyncio.Future[list[Any]] | None = None
         self._addresses: tuple[float, list[Any]] = (0.0, [])
 
     @asynccontextmanager
@@ -134,7 +152,8 @@ class HttpCalls:
                     sock.close()
                     raise
         except (OSError, CallFailed) as error:
-            # A timeout is one of them.
+            # A timeout is one of them. The server may have moved.
+            self._addresses = (0.0, [])
             raise CannotConnect(f"cannot connect to {host}:{port}") from error
         self._open.add(connection)
         return connection
@@ -143,8 +162,12 @@ class HttpCalls:
         until, addresses = self._addresses
         now = time.monotonic()
         if now >= until:
-            loop = asyncio.get_running_loop()
-            addresses = await loop.getaddrinfo(host, port, type=1)
+            if self._lookup is None or self._lookup.done():
+                # Whoever waits may give up; a name server that hangs must not take thread after thread.
+                loop = asyncio.get_running_loop()
+                self._lookup = loop.run_in_executor(None, self._resolve, host, port)
+                self._lookup.add_done_callback(lambda lookup: lookup.cancelled() or lookup.exception())
+            addresses = await asyncio.shield(self._lookup)
             self._addresses = (now + DNS_SECONDS, addresses)
         return addresses
 

@@ -24,7 +24,7 @@ def sdk_error(error: Exception) -> ModelError:
         return ModelError("timeout", "the model's server did not answer in time", retryable=True)
     if isinstance(error, httpx2.HTTPError):
         return ModelError("disconnected", f"the connection broke: {type(error).__name__}", retryable=True)
-    if isinstance(error, ValueError):
+    if isinstance(error, ValueError | RecursionError):
         return ModelError("protocol", "a chunk of the model's stream is not JSON", retryable=True)
     logger.error("model_client_failed", exc_info=error)
     return ModelError("protocol", f"the model's client failed: {type(error).__name__}", retryable=True)

@@ -1,20 +1,24 @@
 """The HTTP transport under the SDK: tolerant of gateways, and closable from outside.
 
 The SDK fails on any event-stream line that is not `data: {...}`, and keeps a stream's socket until a
-garbage collection when its iteration is abandoned. So every event is rewritten here to the one form that
-it reads, and the open response is noted where its owner can close it.
+garbage collection when its iteration is abandoned. So every chunk is rewritten here to the one form that
+it reads, refusals never get to it, and the open response is noted where its owner can close it.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 
 import httpx2
-import orjson
 
-from worker.llm.sse_decoder import SseDecoder
+from worker.llm.answer_payloads import DRAIN_SECONDS, MAX_ERROR_BYTES, AnswerPayloads, error_document
+from worker.llm.gemini_errors import error_from_response
+from worker.llm.language_model import ModelError
+from worker.llm.sdk_chunks import readable_chunk
 
 
 @dataclass(slots=True)
@@ -42,16 +46,28 @@ class SdkTransport(httpx2.AsyncBaseTransport):
         self._inner = inner
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        """Send the request; an event stream's body becomes `data: {...}` events and nothing else."""
+        """Send the request; an answer's body becomes `data: {...}` events and nothing else.
+
+        Raises:
+            ModelError: It was refused.
+        """
         response = await self._inner.handle_async_request(request)
         stream = response.stream
         call = current_stream.get()
         if call is None or not isinstance(stream, httpx2.AsyncByteStream):
             return response
         call.body = stream
-        if response.status_code == 200 and "content-encoding" not in response.headers:
-            is_events = "event-stream" in response.headers.get("content-type", "")
-            response.stream = _Events(stream, call) if is_events else _Document(stream)
+        headers = {name.lower(): value for name, value in response.headers.items()}
+        if response.status_code != 200:
+            # The SDK would follow a redirect, key and all, and wait for whatever body an error has.
+            raise await _refusal(response.status_code, headers, stream)
+        try:
+            payloads = AnswerPayloads(headers)
+        except ModelError:
+            # The HTTP client may know a coding that we do not.
+            return response
+        response.headers.pop("content-encoding", None)
+        response.stream = _Chunks(stream, payloads, call)
         return response
 
     async def aclose(self) -> None:
@@ -59,49 +75,36 @@ class SdkTransport(httpx2.AsyncBaseTransport):
         await self._inner.aclose()
 
 
-class _Events(httpx2.AsyncByteStream):
-    def __init__(self, stream: httpx2.AsyncByteStream, call: OpenStream) -> None:
+class _Chunks(httpx2.AsyncByteStream):
+    """An answer's chunks, each as one event of the form that the SDK reads."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream, payloads: AnswerPayloads, call: OpenStream) -> None:
         self._stream = stream
+        self._payloads = payloads
         self._call = call
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        decoder = SseDecoder()
         async for received in self._stream:
-            for payload in decoder.feed(received):
+            for payload in self._payloads.feed(received):
                 yield self._event(payload)
-        for payload in decoder.flush():
+        for payload in self._payloads.end():
             yield self._event(payload)
 
     async def aclose(self) -> None:
         await self._stream.aclose()
 
     def _event(self, payload: bytes) -> bytes:
-        if b'"finishMessage"' in payload:
-            self._call.finish_message = _finish_message(payload)
-        return b"data: " + b"\ndata: ".join(payload.splitlines()) + b"\n\n"
+        chunk, finish_message = readable_chunk(payload)
+        self._call.finish_message = finish_message or self._call.finish_message
+        return b"data: " + chunk + b"\n\n"
 
 
-class _Document(httpx2.AsyncByteStream):
-    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
-        self._stream = stream
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        body = b"".join([received async for received in self._stream])
-        try:
-            document = orjson.loads(body) if body.strip() else []
-        except orjson.JSONDecodeError:
-            yield body
-            return
-        for chunk in document if isinstance(document, list) else [document]:
-            yield b"data: " + orjson.dumps(chunk) + b"\n\n"
-
-    async def aclose(self) -> None:
-        await self._stream.aclose()
-
-
-def _finish_message(payload: bytes) -> str | None:
-    try:
-        message = orjson.loads(payload)["candidates"][0].get("finishMessage")
-    except (orjson.JSONDecodeError, LookupError, TypeError, AttributeError):
-        return None
-    return message if isinstance(message, str) else None
+async def _refusal(status: int, headers: Mapping[str, str], stream: httpx2.AsyncByteStream) -> ModelError:
+    content = bytearray()
+    with suppress(TimeoutError, httpx2.HTTPError):
+        async with asyncio.timeout(DRAIN_SECONDS):
+            async for received in stream:
+                content += received
+                if len(content) > MAX_ERROR_BYTES:
+                    break
+    return error_from_response(status, error_document(headers, bytes(content)), headers.get("retry-after"))

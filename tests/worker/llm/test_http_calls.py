@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 import base64
 import socket
+import threading
 import weakref
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import cast
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 import pytest
 
-from worker.llm.http_calls import CannotConnect, HttpCalls
+from worker.llm.http_calls import CannotConnect, HttpCalls, look_up
 from worker.llm.http_connection import CallFailed, HttpConnection
 from worker.llm.http_proxy import open_tunnel
 
@@ -35,6 +36,7 @@ class Server:
         self.open: set[asyncio.Transport] = set()
         self.all_closed = asyncio.Event()
         self._answers = list(answers)
+        self.stop_listening: Callable[[], None] = lambda: None
 
     def answer(self, head: bytes, transport: asyncio.Transport) -> None:
         """Note a request and answer it."""
@@ -71,6 +73,7 @@ async def answering(*answers: Answer) -> AsyncIterator[Server]:
     server = Server(answers)
     loop = asyncio.get_running_loop()
     listening = await loop.create_server(lambda: _Connection(server), "127.0.0.1", 0)
+    server.stop_listening = listening.close
     server.url = f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
     async with asyncio.timeout(5):
         yield server
@@ -271,3 +274,47 @@ async def test_a_connection_that_is_gone_fails_the_call_at_once() -> None:
     connection.send(b"GET / HTTP/1.1\r\n\r\n")
     with pytest.raises(CallFailed, match="was closed"):
         await connection.answered()
+
+
+async def test_a_server_that_has_moved_is_found_at_its_new_address() -> None:
+    """Addresses are remembered while they are good; one that refuses is looked up again."""
+    looked_up, last = list[int](), b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi"
+    async with answering(says_and_closes(last)) as old, answering(says(OK)) as new:
+        ports = [urlsplit(each.url).port or 0 for each in (old, new)]
+
+        def resolve(host: str, port: int) -> list[Any]:
+            looked_up.append(ports[min(len(looked_up), 1)])
+            return look_up("127.0.0.1", looked_up[-1])
+
+        calls = HttpCalls("http://model.example", resolve=resolve)
+        assert await body_of(calls, "http://model.example") == b"hi"
+        assert await body_of(calls, "http://model.example") == b"hi"
+        assert len(looked_up) == 1
+        old.stop_listening()
+        with pytest.raises(CannotConnect):
+            await body_of(calls, "http://model.example")
+        assert await body_of(calls, "http://model.example") == b"hi"
+        calls.close()
+    assert looked_up == ports
+
+
+async def test_a_name_server_that_hangs_takes_one_thread_and_no_more() -> None:
+    """Callers give up one after the other; the next ones wait for the same answer."""
+    asked, may_answer = list[str](), threading.Event()
+    async with answering(says(OK)) as server:
+        port = urlsplit(server.url).port or 0
+
+        def resolve(host: str, _: int) -> list[Any]:
+            asked.append(host)
+            may_answer.wait(5)
+            return look_up("127.0.0.1", port)
+
+        calls = HttpCalls("http://model.example", resolve=resolve)
+        for _ in range(8):
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.005):
+                    await body_of(calls, "http://model.example")
+        may_answer.set()
+        assert await body_of(calls, "http://model.example") == b"hi"
+        calls.close()
+    assert asked == ["model.example"]

@@ -122,10 +122,10 @@ DEAD: dict[str, tuple[Script, str]] = {
         "protocol",
     ),
     "nothing for an answer": ([Raw(SSE_HEAD + b"content-length: 0\r\n\r\n", is_whole=True)], "incomplete"),
-    "204": ([Raw(b"HTTP/1.1 204 No Content\r\n\r\n", is_whole=True)], "invalid_request"),
+    "204": ([Raw(b"HTTP/1.1 204 No Content\r\n\r\n", is_whole=True)], "protocol"),
     "redirect": (
         [Head(status=302, headers={"Location": "http://127.0.0.1:1/"}), Send(b""), HangUp()],
-        "invalid_request",
+        "protocol",
     ),
     "head, then silence": ([Head(), Stall()], "timeout"),
     "a drop, then a drop": (dripping(b": " + b"." * 400, 0.01), "timeout"),
