@@ -32,6 +32,7 @@ class PartialArguments:
         self._element: dict[Step, Any] = {}
         self._members: dict[str, dict[Step, Any]] = {}
         self._flat: dict[Step, Any] = {}
+        self._summary_characters = 0
 
     def take(self, leaf: PartialArgument) -> list[PlanEvent]:
         """Return the events that one leaf completes."""
@@ -55,7 +56,7 @@ class PartialArguments:
         if self._flat:
             events += self._fields.expansion(self._flat)
         for key, grown in self._members.items():
-            whole = grown[""] if "" in grown else [grown[index] for index in sorted(grown, key=str)]
+            whole = grown[""] if "" in grown else [grown[step] for step in sorted(grown, key=_place)]
             events += self._fields.member(key, whole)
         self._flat, self._members = {}, {}
         return events
@@ -74,7 +75,9 @@ class PartialArguments:
     def _member(self, path: list[Step], leaf: PartialArgument) -> list[PlanEvent]:
         key = str(path[0])
         if key == "summary" and isinstance(leaf.value, str):
-            return [SummaryDelta(text=leaf.value)] if leaf.value else []
+            text = leaf.value[: max(_MAX_TEXT - self._summary_characters, 0)]
+            self._summary_characters += len(text)
+            return [SummaryDelta(text=text)] if text else []
         if len(self._members) < _MAX_INDEX:
             _grow(self._members.setdefault(key, {}), path[1] if len(path) > 1 else "", leaf.value)
         return []
@@ -96,6 +99,10 @@ def _grow(values: dict[Step, Any], slot: Step, value: Any) -> None:
             values[slot] = held + value
     elif len(values) < _MAX_INDEX:
         values[slot] = value
+
+
+def _place(step: Step) -> tuple[int, str]:
+    return (step, "") if isinstance(step, int) else (_MAX_INDEX, step)
 
 
 def _path(text: str) -> list[Step] | None:

@@ -36,7 +36,14 @@ _MAX_FILTER = 1000
 _MAX_TEXT = 8000
 _MAX_COMPLEMENTS = 10
 _MAX_WRAPPING = 3
-_CONTROLS = dict.fromkeys((*range(32), 127), " ")
+_UNSEEN: dict[int, str | None] = {
+    **dict.fromkeys((*range(32), *range(127, 160)), " "),
+    **dict.fromkeys((0xAD, 0x115F, 0x1160, 0x180E, 0x200B, 0x200E, 0x200F, 0x2800, 0x3164, 0xFEFF, 0xFFA0)),
+    **dict.fromkeys((*range(0x202A, 0x202F), *range(0x2060, 0x2070))),
+}
+"""Characters that nobody sees, and those that turn the line around what stands beside them."""
+_JOINERS = "\u200c\u200d"
+"""Hold letters and emoji together; alone they are nothing."""
 _OBJECT_KEYS = {
     "query": 0,
     "label": 1,
@@ -108,7 +115,7 @@ class PlanFields:
     def member(self, key: str, value: Any) -> list[PlanEvent]:
         """Return the events of one whole member of the plan."""
         if key == EXPANSIONS:
-            elements = _list(value)
+            elements = _expansions(value)
             if elements is None:
                 return self._leave_out("malformed_expansion")
             return [event for element in elements for event in self.expansion(element)]
@@ -166,7 +173,8 @@ class PlanFields:
             return DEFAULT_CONFIDENCE
         if not 0 <= confidence <= 1:
             self.counts["confidence_clamped"] += 1
-        return min(max(confidence, 0.0), 1.0)
+        # In this order, so that a zero with a sign loses it.
+        return min(max(0.0, confidence), 1.0)
 
     def _filter(self, value: Any) -> str | None:
         if value is None or (isinstance(value, str) and not value.strip()):
@@ -215,13 +223,23 @@ def _line(value: Any, limit: int) -> str | None:
     """Return text as one trimmed line, or None where the value is not text."""
     if not isinstance(value, str):
         return None
-    return " ".join(sendable(value).translate(_CONTROLS).split())[:limit].strip()
+    line = " ".join(sendable(value[: 4 * limit]).translate(_UNSEEN).split())[:limit].strip()
+    return line if line.strip(_JOINERS) else ""
 
 
 def _wrapped(raw: Any) -> list[Any]:
     if not isinstance(raw, list) or not raw or isinstance(raw[0], str):
         return []
     return [each for each in raw if isinstance(each, list | dict)]
+
+
+def _expansions(value: Any) -> list[Any] | None:
+    """Return the elements of the list, which some models write as a table or as its only element."""
+    if isinstance(value, str):
+        value = _json(value)
+    if isinstance(value, dict):
+        return [value] if "query" in value else list(value.values())
+    return value if isinstance(value, list) else None
 
 
 def _list(value: Any) -> list[Any] | None:

@@ -6,6 +6,8 @@ the same plan events. What the model sends decides, not what it was asked for.
 
 from __future__ import annotations
 
+import re
+
 from worker.llm.language_model import FunctionCall, FunctionCallEnd, ModelEvent, PartialArgument, TextDelta
 from worker.llm.search_tool import EXECUTE_SEARCH, SEARCH_CATEGORY
 from worker.planning.partial_arguments import PartialArguments
@@ -56,9 +58,11 @@ class PlanReader:
         return events
 
     def _call(self, call: FunctionCall) -> list[PlanEvent]:
-        if call.name == SEARCH_CATEGORY:
+        # Some models write where they think that a function comes from: `default_api.execute_search`.
+        name = re.split(r"[.:]", call.name)[-1]
+        if name == SEARCH_CATEGORY:
             return self.fields.expansion(dict(call.args))
-        if call.name != EXECUTE_SEARCH:
+        if name != EXECUTE_SEARCH:
             self.fields.counts["unknown_function"] += 1
             return []
         return self.fields.members(call.args)

@@ -169,3 +169,75 @@ def test_a_whole_call_is_read_strategy_first_then_its_rows() -> None:
     """The strategy says how the rows are searched. Source: docs/decisions, strategy first."""
     plan, _ = read([FunctionCall(name="execute_search", args=PLAN)])
     assert plan[:3] == [PlanDecision(strategy=Strategy.HYBRID), *EXPANSIONS]
+
+
+TABLES: dict[str, Any] = {
+    "a table by number": {str(at): {"query": row[0], "label": row[1]} for at, row in enumerate(ROWS)},
+    "a table of rows": {row[1]: row for row in ROWS},
+    "a table as text": json.dumps({row[1]: row for row in ROWS}),
+}
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_table_for_the_list_holds_its_expansions(table: str) -> None:
+    """What stands in it is read; its keys are not."""
+    events, _ = read([FunctionCall(name="execute_search", args={"query_expansions": TABLES[table]})])
+    assert [(each.query, each.label) for each in events if isinstance(each, QueryExpansion)] == [
+        ("4 season tent", "Tents"),
+        ("down bag", "Bags"),
+    ]
+
+
+def test_one_expansion_for_the_list_is_the_list() -> None:
+    """A model that has one idea may leave the brackets out."""
+    args = {"query_expansions": {"query": "down bag", "label": "Bags", "confidence": 0.8}}
+    assert read([FunctionCall(name="execute_search", args=args)])[0] == [
+        QueryExpansion(query="down bag", label="Bags", confidence=0.8)
+    ]
+
+
+def test_a_function_may_be_called_by_where_it_comes_from() -> None:
+    """`default_api.execute_search` is what models write who think in modules."""
+    for name in ("default_api.execute_search", "default_api:execute_search"):
+        assert read([FunctionCall(name=name, args=PLAN)])[0] == [REST[2], *EXPANSIONS, *REST[:2]]
+
+
+def test_a_label_that_nobody_can_see_is_the_query() -> None:
+    """Zero-width characters are no name, and none of them turns the line around what follows."""
+    rows = [
+        ["tent", "\u200b\ufeff\u2060", 0.9],
+        ["bag", "\u202eBags\u200e", 0.8],
+        ["pad", "\u200d\u200c", 0.7],
+        ["stove", "\U0001f468\u200d\U0001f469 stoves", 0.6],
+        ["\u200b\u00ad", "Nothing", 0.5],
+    ]
+    events, warnings = read([FunctionCall(name="execute_search", args={"query_expansions": rows})])
+    assert [(each.query, each.label) for each in events if isinstance(each, QueryExpansion)] == [
+        ("tent", "tent"),
+        ("bag", "Bags"),
+        ("pad", "pad"),
+        ("stove", "\U0001f468\u200d\U0001f469 stoves"),
+    ]
+    assert warnings == ("label_defaulted=2", "empty_query=1")
+
+
+def test_a_confidence_of_minus_nothing_is_nothing() -> None:
+    """A shopper's page is not sent a signed zero."""
+    (event,), _ = read(
+        [FunctionCall(name="execute_search", args={"query_expansions": [["tent", "T", -0.0]]})]
+    )
+    assert isinstance(event, QueryExpansion)
+    assert str(event.confidence) == "0.0"
+
+
+def test_growing_complements_keep_their_order_beyond_nine() -> None:
+    """The tenth stands behind the second."""
+    leaves: list[ModelEvent] = [leaf(f"$.query_complements[{at}]", f"query {at}") for at in range(11)]
+    offered = [each.query for each in read(leaves)[0] if isinstance(each, QueryComplement)]
+    assert offered == [f"query {at}" for at in range(10)]
+
+
+def test_a_growing_summary_ends_somewhere() -> None:
+    """A model that writes for ever does not fill the answer."""
+    events, _ = read([leaf("$.summary", "warm " * 1000) for _ in range(50)])
+    assert sum(len(each.text) for each in events if isinstance(each, SummaryDelta)) == 16_384
