@@ -19,6 +19,7 @@ from search_proxy.search_payload import Payload, SearchPayload, read_payload, se
 _LONGEST_URL_BODY = 65_536
 _PLAIN = frozenset({"q", "filter"})
 _WHOLE_NUMBERS = frozenset({"limit", "offset"})
+_FLAGS = frozenset({"collapse", "explain"})
 
 
 class CollectionPayload(SearchPayload):
@@ -67,7 +68,7 @@ def read_queries(body: bytes) -> tuple[str, int]:
 
 
 def body_in_url(parameters: Mapping[str, str]) -> bytes:
-    """Return the JSON body that a GET carries: `body` in base64, or `q`, `filter`, `limit` and `offset`.
+    """Return the JSON body that a GET carries: `body` in base64, or the plain fields of a search.
 
     Raises:
         InvalidSearch: It is not base64, or a parameter is not one of these.
@@ -79,7 +80,7 @@ def body_in_url(parameters: Mapping[str, str]) -> bytes:
         if given:
             raise InvalidSearch(f"{min(given)!r} stands beside 'body'; put it into the body")
         return _decoded(encoded)
-    unknown = given.keys() - _PLAIN - _WHOLE_NUMBERS
+    unknown = given.keys() - _PLAIN - _WHOLE_NUMBERS - _FLAGS
     if unknown:
         raise InvalidSearch(f"{min(unknown)[:80]!r} is no parameter of a GET; use 'body' with base64 JSON")
     fields: dict[str, object] = {name: given[name] for name in _PLAIN & given.keys()}
@@ -87,6 +88,10 @@ def body_in_url(parameters: Mapping[str, str]) -> bytes:
         if not (given[name].isascii() and given[name].isdecimal() and len(given[name]) < 10):
             raise InvalidSearch(f"{name} must be a whole number, not {given[name][:80]!r}")
         fields[name] = int(given[name])
+    for name in _FLAGS & given.keys():
+        if given[name] not in ("true", "false"):
+            raise InvalidSearch(f"{name} must be 'true' or 'false', not {given[name][:80]!r}")
+        fields[name] = given[name] == "true"
     return orjson.dumps(fields)
 
 

@@ -157,6 +157,8 @@ def _search_body(result: SearchResult, *, with_facets: bool) -> dict[str, Any]:
         "totalHits": result.total_hits,
         "processingTimeMs": round(result.processing_time_ms, 3),
     }
+    if result.universe_size is not None:
+        body["universeSize"] = result.universe_size
     if with_facets:
         body["facets"] = result.facets
     if result.below_floor is not None:

@@ -91,6 +91,7 @@ class SearchPayload(Payload):
     sort_by: _SortBy | None = None
     collapse: bool = True
     explain_hits: bool = False
+    explain: bool = False
     track_total_hits: bool = True
     profile_id: str | None = Field(default=None, max_length=256)
     user_id: str | None = Field(default=None, max_length=256)
@@ -133,6 +134,7 @@ def search_of(index: str, payload: SearchPayload) -> SearchRequest:
         sort_by=_sort(payload.sort_by) if payload.sort_by else (),
         collapse=payload.collapse,
         reasons=payload.explain_hits,
+        explain=payload.explain,
     )
 
 

@@ -1,7 +1,8 @@
 """The text of one generation: which products have a term, where, and how much that says.
 
-A term's score in a product is BM25 in each text field, the best field in full and the others by a share. That
-does not depend on the query, so it is computed once per term and generation and kept while there is room.
+A term's score in a product is BM25 in each text field, the best field in full and the others by a share, and
+a little more where the title has it. That does not depend on the query, so it is computed once per term and
+generation and kept while there is room.
 """
 
 from __future__ import annotations
@@ -28,6 +29,11 @@ LENGTH_SHARE = 0.75
 DISMAX_TIE = 0.1
 """What the fields beside the best one add. Source: docs/engine.md."""
 
+IN_TITLE_SCORE = 0.5
+"""What a term in the title is worth beside all of this, however rare it is elsewhere: a word that few
+descriptions have and many titles do would rank the former first. Source: docs/engine.md."""
+
+_TITLE = TEXT_FIELDS.index("title")
 _REMEMBERED_BYTES = 64_000_000
 """Of scored terms, per open index: the commonest few hundred words of a million products."""
 
@@ -114,7 +120,10 @@ class TextIndex:
     def _score(self, term: str, field: str | None) -> Scored:
         rows, impacts, fields = self._impacts(term)
         if field is None:
-            return _best_field(rows, impacts)
+            found = _best_field(rows, impacts)
+            titled = np.searchsorted(found.rows, rows[fields == _TITLE])
+            found.scores[titled] += np.float32(IN_TITLE_SCORE * self.weights[_TITLE])
+            return found
         inside = fields == TEXT_FIELDS.index(field)
         return Scored(rows[inside], impacts[inside])
 

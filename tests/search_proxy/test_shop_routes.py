@@ -124,6 +124,7 @@ async def test_a_search_may_be_a_get_and_browses_with_a_star(edge: RunningEdge, 
         ("collections", {"body": "%%%"}, "body must be JSON in base64"),
         ("collections", {}, "collectionName"),
         ("collections", {"body": "e30=", "limit": "1"}, "'limit' stands beside 'body'"),
+        ("search", {"explain": "yes"}, "explain must be 'true' or 'false', not 'yes'"),
         ("search", {"limit": "many"}, "limit must be a whole number, not 'many'"),
         ("search", {"sortBy": "price"}, "'sortBy' is no parameter of a GET"),
     ],
@@ -247,3 +248,26 @@ async def test_a_job_that_fails_says_why(engine: EmbeddedBackend, tmp_path: Path
     assert last is not None
     assert (failed.status, last.status) == ("failed", "done")
     assert failed.items[0]["message"] == "index 'nothing' does not exist"
+
+
+async def test_explain_says_which_field_and_lane_gave_a_hit_its_score(edge: RunningEdge, acme: Shop) -> None:
+    """And not who is hidden: what the forced filter drops is in no figure."""
+    headers = {"x-api-key": acme.secret}
+    body = {"q": "dome tent", "explain": True, "filter": "price:[* TO 200]"}
+    answer = (await edge.client.post(edge.url("store", "search"), json=body, headers=headers)).json()
+    assert [hit["_id"] for hit in answer["hits"]] == ["dome", "tunnel"]
+    first = answer["hits"][0]["_explain"]
+    assert first["lanes"]["text"] > answer["hits"][1]["_explain"]["lanes"]["text"] > 0
+    assert first["fields"]["title"] > 0
+    assert answer["universeSize"] == 3
+    asked = {"q": "dome tent", "explain": "true", "filter": "price:[* TO 200]"}
+    again = await edge.client.get(edge.url("store", "search"), params=asked, headers=headers)
+    assert again.json()["hits"] == answer["hits"]
+
+
+async def test_an_explanation_is_not_given_unasked(edge: RunningEdge, acme: Shop) -> None:
+    """It costs time, and a page has no use for it."""
+    answer = await edge.client.post(
+        edge.url("store", "search"), json={"q": "dome"}, headers={"x-api-key": acme.secret}
+    )
+    assert "_explain" not in answer.json()["hits"][0]

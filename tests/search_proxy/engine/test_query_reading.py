@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from search_proxy.backends.embedded import EmbeddedBackend
 from search_proxy.engine.catalog_writer import add_documents
 from search_proxy.engine.forms import indexed_forms, measures
 from search_proxy.engine.lexicon import Lexicon
@@ -240,3 +241,20 @@ def test_the_nearest_terms_come_first_and_then_the_commonest() -> None:
     first = Lexicon.of({"backpack": 2, "backpacks": 50, "jackpack": 99, "rucksack": 1_000, "backpack1": 9})
     known = Vocabulary([first, Lexicon.of({"backpack": 3, "backpac": 1})])
     assert known.nearest("backpcak", 3) == [("backpack", 1), ("backpacks", 2), ("backpac", 2)]
+
+
+@pytest.mark.anyio
+async def test_a_title_comes_before_descriptions_that_few_products_have(backend: EmbeddedBackend) -> None:
+    """A shop full of jackets, and two bags with room for one: who types jacket wants a jacket."""
+    jackets = [
+        {"_id": f"jacket-{at}", "productTitle": f"Linnet {at} fleece jacket", "description": "Warm and light"}
+        for at in range(20)
+    ]
+    bags = [
+        {"_id": f"bag-{at}", "productTitle": f"Moor {at} daypack", "description": "Room for a jacket"}
+        for at in range(2)
+    ]
+    lamps = [{"_id": f"lamp-{at}", "productTitle": f"Una {at} lamp"} for at in range(40)]
+    await backend.add_documents("acme", "shop", [*bags, *jackets, *lamps])
+    found = await backend.search("acme", SearchRequest(index="shop", q="jacket", limit=22))
+    assert [str(hit["_id"])[:3] for hit in found.hits] == ["jac"] * 20 + ["bag"] * 2
