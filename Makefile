@@ -4,13 +4,16 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PORT ?= 8787
 
+# Some containers forbid compiled files; every process that a test starts would compile the product anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: install system check test test-only demo run bench fuzz soak clean
 
 install: $(VENV)/.installed
 
 $(VENV)/.installed: pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -e ".[dev]"
 	$(BIN)/python -m search_proxy.embedding.setup
 	touch $@
 
@@ -21,14 +24,17 @@ system:
 check: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
+	$(BIN)/mypy --num-workers 2
 	$(BIN)/lint-imports
 	$(BIN)/python -m tests.support.house_rules
 
-test: install system check test-only
+test:
+	$(MAKE) -j2 install system
+	$(MAKE) check test-only
 
+# A process of tests for each processor: they share no port, folder or server.
 test-only: install
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist worksteal
 
 demo: install
 	$(BIN)/aisle demo --port $(PORT)
