@@ -11,12 +11,13 @@ import asyncio
 import logging
 import secrets
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from enum import StrEnum
 from typing import Any
 
 from worker.errors import WorkerError
 from worker.events import Event, EventName
+from worker.packed_events import PackedEvents
 
 logger = logging.getLogger(__name__)
 
@@ -65,22 +66,32 @@ class Run:
         self.log_bytes = 0
         self._end_event = end_event
         self._log: deque[Event] = deque()
+        self._packed: PackedEvents | None = None
         self._next_seq = 1
         self._waiting: list[asyncio.Future[None]] = []
         self._task: asyncio.Task[None] | None = None
-        self._error_event: Callable[[str, str, bool], None] = self._emit_delta_error
+        # Named by its class: a bound method would be a cycle, and keep every event until a collection.
+        self._error_event: Callable[[Run, str, str, bool], None] = Run._emit_delta_error
 
     def emit(self, name: EventName, data: Mapping[str, Any]) -> None:
         """Append an event and wake every subscriber; nothing is accepted after the end."""
-        if self.finished:
-            return
-        event = Event.of(self._next_seq, name, data)
+        if not self.finished:
+            self._append(Event.of(self._next_seq, name, data))
+            self.nudge()
+
+    def emit_encoded(self, events: Iterable[tuple[EventName, bytes]]) -> None:
+        """Append events whose data is JSON already, and wake every subscriber."""
+        if not self.finished:
+            for name, encoded in events:
+                self._append(Event(self._next_seq, name, encoded))
+            self.nudge()
+
+    def _append(self, event: Event) -> None:
         self._next_seq += 1
         self._log.append(event)
         self.log_bytes += len(event.json)
         while len(self._log) > MAX_LOG_EVENTS or self.log_bytes > MAX_LOG_BYTES and len(self._log) > 1:
             self.log_bytes -= len(self._log.popleft().json)
-        self.nudge()
 
     def nudge(self) -> None:
         """Let every wait for news return, whether there is any or not."""
@@ -104,12 +115,20 @@ class Run:
         Raises:
             EventsLost: Some of them have left the bounded log.
         """
-        if not self._log or self._log[-1].seq <= seq:
+        if self.last_seq <= seq:
             return []
-        first = self._log[0].seq
+        log = self._log if self._packed is None else self._packed.unpacked()
+        first = log[0].seq
         if seq + 1 < first:
             raise EventsLost(f"event {seq + 1} of run {self.id} is no longer kept")
-        return [self._log[position] for position in range(seq + 1 - first, len(self._log))]
+        return [log[position] for position in range(seq + 1 - first, len(log))]
+
+    def pack(self) -> None:
+        """Compress the log of a run that has ended; `log_bytes` is then what it takes."""
+        if self.finished and self._packed is None and self._log:
+            self._packed = PackedEvents.of(self._log[0].seq, self._log)
+            self._log = deque()
+            self.log_bytes = len(self._packed.body)
 
     async def wait_for_news(self, seq: int) -> None:
         """Return when an event after `seq` is there, the run has ended, or somebody has nudged it."""
@@ -145,7 +164,7 @@ class Run:
                 await work(self)
         except asyncio.CancelledError:
             if self.stopped_because == "shutting_down":
-                self._error_event("shutting_down", "the server is restarting; please ask again", True)
+                self._error_event(self, "shutting_down", "the server is restarting; please ask again", True)
             elif self.stopped_because is None:
                 raise
         except Exception as error:  # noqa: BLE001 - the stream's edge: every failure becomes an event
@@ -160,17 +179,19 @@ class Run:
         while isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]
         if isinstance(error, WorkerError):
-            self._error_event(error.code, error.message, error.retryable)
+            self._error_event(self, error.code, error.message, error.retryable)
         else:
             logger.error("run_failed", exc_info=error, extra={"run_id": self.id})
-            self._error_event("internal", "something went wrong on our side", True)
+            self._error_event(self, "internal", "something went wrong on our side", True)
 
     def speak_converse(self) -> None:
         """Send failures as the conversation stream's `error` event instead of `delta.error`."""
-        self._error_event = lambda code, message, retryable: self.emit(
-            EventName.ERROR, {"code": code, "message": message, "stage": "run", "retryable": retryable}
-        )
+        self._error_event = Run._emit_error
 
     def _emit_delta_error(self, code: str, message: str, retryable: bool) -> None:
         error = {"code": code, "message": message, "stage": "run", "retryable": retryable}
         self.emit(EventName.DELTA, {"error": error})
+
+    def _emit_error(self, code: str, message: str, retryable: bool) -> None:
+        error = {"code": code, "message": message, "stage": "run", "retryable": retryable}
+        self.emit(EventName.ERROR, error)

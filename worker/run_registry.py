@@ -13,8 +13,11 @@ from contextlib import asynccontextmanager
 from worker.run import Run
 
 MAX_FINISHED_RUNS = 2000
-MAX_FINISHED_BYTES = 12 * 1024 * 1024
+MAX_FINISHED_BYTES = 6 * 1024 * 1024
 """What finished runs may keep for late readers, together."""
+MAX_UNPACKED_BYTES = 1024 * 1024
+"""The newest finished runs stay as they are, for this much: few answers, or those of a quiet hour, are not
+worth the compression. Source: docs/performance.md."""
 _LATE_COMERS_SECONDS = 0.5
 
 
@@ -32,6 +35,8 @@ class RunRegistry:
         self._active: dict[str, Run] = {}
         self._finished: OrderedDict[str, Run] = OrderedDict()
         self._finished_bytes = 0
+        self._unpacked: OrderedDict[str, Run] = OrderedDict()
+        self._unpacked_bytes = 0
         self._draining = False
         self._refuse_at = float("inf")
         self.listeners = 0
@@ -107,26 +112,41 @@ class RunRegistry:
             self._retire(run)
 
     def _watch(self, run: Run) -> None:
-        asyncio.get_running_loop().call_later(self._grace_seconds, self._stop_if_alone, run)
+        asyncio.get_running_loop().call_later(self._grace_seconds, self._stop_if_alone, run.id)
 
-    def _stop_if_alone(self, run: Run) -> None:
-        if run.subscribers == 0:
+    def _stop_if_alone(self, run_id: str) -> None:
+        run = self._active.get(run_id)
+        if run is not None and run.subscribers == 0:
             run.stop("client_gone")
 
     def _retire(self, run: Run) -> None:
         self._active.pop(run.id, None)
         self._finished[run.id] = run
         self._finished_bytes += run.log_bytes
+        self._unpacked[run.id] = run
+        self._unpacked_bytes += run.log_bytes
+        while self._unpacked_bytes > MAX_UNPACKED_BYTES:
+            self._pack_oldest()
         while self._finished and (
             len(self._finished) > MAX_FINISHED_RUNS or self._finished_bytes > MAX_FINISHED_BYTES
         ):
             self._forget(next(iter(self._finished)))
         asyncio.get_running_loop().call_later(self._retention_seconds, self._forget, run.id)
 
+    def _pack_oldest(self) -> None:
+        run = self._unpacked.popitem(last=False)[1]
+        self._unpacked_bytes -= run.log_bytes
+        self._finished_bytes -= run.log_bytes
+        run.pack()
+        self._finished_bytes += run.log_bytes
+
     def _forget(self, run_id: str) -> None:
         run = self._finished.pop(run_id, None)
-        if run is not None:
-            self._finished_bytes -= run.log_bytes
+        if run is None:
+            return
+        self._finished_bytes -= run.log_bytes
+        if self._unpacked.pop(run_id, None) is not None:
+            self._unpacked_bytes -= run.log_bytes
 
 
 @asynccontextmanager
