@@ -45,11 +45,15 @@ async def _finished(registry: RunRegistry, number: int = 0) -> Run:
         run.emit(EventName.DELTA, {"summary": "warm "})
 
     registry.start(run, work)
+    await _ended(registry, run)
+    return run
+
+
+async def _ended(registry: RunRegistry, run: Run) -> None:
     async with asyncio.timeout(5):
         while registry.active:
             await run.wait_for_news(run.last_seq)
             await asyncio.sleep(0)
-    return run
 
 
 async def test_a_packed_log_reads_as_before_from_wherever_a_reader_comes_back() -> None:
@@ -135,8 +139,7 @@ async def test_a_run_that_nobody_keeps_is_let_go_at_once(registry: RunRegistry) 
             registry.unsubscribe(run)
             held = weakref.ref(run)
             run.conversation_id = "c"
-            while registry.active:
-                await asyncio.sleep(0)
+            await _ended(registry, run)
             del run
             registry.forget_conversation("acme", "c")
             assert held() is None
