@@ -129,6 +129,11 @@ class ScriptedStore:
         with self._changed:
             assert self._changed.wait_for(is_so, WAIT_SECONDS)
 
+    def newest_search(self, is_it: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+        """Return the latest search once it is the one that is meant: pages change before they ask."""
+        self.wait_for(lambda: bool(self.searches) and is_it(self.searches[-1]))
+        return self.searches[-1]
+
     @property
     def runs_started(self) -> int:
         """How many answers were asked for, resumed ones not counted."""
@@ -195,7 +200,9 @@ class ScriptedStore:
 
     async def _search(self, request: Request) -> Response:
         body = await request.json()
-        self.searches.append(body)
+        with self._changed:
+            self.searches.append(body)
+            self._changed.notify_all()
         offset, limit = body.get("offset", 0), body.get("limit", 10)
         hits = [{**product, "_score": None} for product in self.products[offset : offset + limit]]
         facets = {"color": {"rust": {"count": 3}, "moss green": {"count": 9}}}
