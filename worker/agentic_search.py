@@ -22,6 +22,7 @@ from worker.closing_words import close_in_words
 from worker.converse_search_turn import TurnPart
 from worker.errors import PlanningFailed, UpstreamFailed
 from worker.first_search import WITHOUT_SEARCH
+from worker.known_questions import KnownQuestion
 from worker.observe.completed import answer_completed
 from worker.observe.completion import Purpose
 from worker.plan_flight import PlanTeller, follow_plan
@@ -39,8 +40,10 @@ from worker.request import AgenticRequest, plan_request
 from worker.run import Outcome, Run
 from worker.services import Services
 from worker.stored_answer import StoredAnswer
-from worker.summary_step import ground_summary, stream_summary
+from worker.stored_replay import keep_made, replay
+from worker.summary_step import stream_summary
 from worker.timing import Stage
+from worker.trace.recording import current_recording
 from worker.words import count_words
 
 
@@ -48,7 +51,7 @@ class AgenticSearch:
     """One answer being made; `__call__` is the work of its run.
 
     `looks_up` False answers anew, to replace a stale entry; `stores` False leaves the cache as it is.
-    `turn` is there where the answer is a turn of a conversation.
+    `turn` is there where the answer is a turn of a conversation, `question` where others ask the same.
     """
 
     def __init__(
@@ -60,13 +63,16 @@ class AgenticSearch:
         looks_up: bool = True,
         stores: bool = True,
         turn: TurnPart | None = None,
+        question: KnownQuestion | None = None,
     ) -> None:
         self._services = services
+        self._question, self._run = question, run
         self._turn = turn
         self._request = request
         self._looks_up = looks_up
         self._stores = stores
-        self._cache: CachePlan = plan_cache(request, services.settings.model)
+        ways = plan_cache if question is None else question.plan_cache
+        self._cache: CachePlan = ways(request, services.settings.model)
         self._teller: PlanTeller | None = None
         self._begin_summary: Callable[[str], asyncio.Task[None]] | None = None
         self._summary: asyncio.Task[None] | None = None
@@ -106,6 +112,12 @@ class AgenticSearch:
 
     async def _answer(self) -> None:
         config = self._request.settings.agentic_config
+        made = None if self._question is None or current_recording() else self._question.made
+        payload = None if made is None else await self._look_up()
+        if made is not None and payload is not None and made.is_of(payload):
+            made.send(self.answer, self._run)
+            self._stream.close()
+            return
         read = None if self._turn is not None and self._turn.is_follow_up else await self._read()
         if read is not None and read.strategy in WITHOUT_SEARCH:
             await self._answer_in_words(read)
@@ -114,10 +126,14 @@ class AgenticSearch:
             initial = group.create_task(self._stream.first_hits(read), name="first-hits")
             if self._request.reranking is not None:
                 group.create_task(self._stream.better_hits(initial), name="rerank")
-            stored = await self._look_up()
-            if stored is not None:
+            if made is None:
+                payload = await self._look_up()
+            stored = None if payload is None else StoredAnswer.decode(payload)
+            if payload is not None and stored is not None:
                 self._stream.open(categories=bool(stored.expansions), summary=bool(stored.summary))
-                await self._replay(stored, initial)
+                await replay(self._stream, stored, initial)
+                if self._question is not None:
+                    keep_made(self._services, self._question, self.answer, self._run, payload)
             elif self._is_plain():
                 self.answer.source = PlanSource.SHORT_QUERY_BYPASS
                 self._stream.open(categories=False, summary=False)
@@ -159,7 +175,7 @@ class AgenticSearch:
         self._stream.offer_complements()
         await self._close()
 
-    async def _look_up(self) -> StoredAnswer | None:
+    async def _look_up(self) -> bytes | None:
         """Return the answer that the cache has, noting in any case what it said."""
         plan, answer = self._cache, self.answer
         if plan.key is None or plan.skip_lookup is not None or not self._looks_up:
@@ -171,28 +187,11 @@ class AgenticSearch:
         told = {name: value for name, value in decision.as_log().items() if name != "key"}
         answer.cache = told | plan.as_log()
         answer.cache_tier = decision.tier
-        return StoredAnswer.decode(decision.entry.payload) if decision.entry is not None else None
+        return decision.entry.payload if decision.entry is not None else None
 
     async def _refresh(self) -> None:
         run = Run(account_id=self._request.caller.account_id, index=self._request.index)
         await run.execute(AgenticSearch(self._services, self._request, run, looks_up=False))
-
-    async def _replay(self, stored: StoredAnswer, initial: asyncio.Task[None]) -> None:
-        """Answer with a stored plan: its searches run fresh, its links are checked against what they find."""
-        answer = self.answer
-        answer.source = PlanSource.CACHED
-        answer.cache_tier = answer.cache_tier or "flight"
-        answer.decision = stored.decision
-        answer.complements = list(stored.complements)
-        async with asyncio.TaskGroup() as searches:
-            self._stream.searching_in(searches)
-            for expansion in stored.expansions:
-                self._stream.take(expansion)
-        self._stream.offer_complements()
-        await initial
-        text = ground_summary(answer, stored.summary)
-        if text:
-            self._stream.say(text)
 
     async def _plan(self, initial: asyncio.Task[None]) -> None:
         """Plan, alone or together with everybody who asks the same right now."""
@@ -207,7 +206,7 @@ class AgenticSearch:
                 seat = await stack.enter_async_context(flight)
                 found = StoredAnswer.decode(seat.found.payload) if seat.found is not None else None
                 if found is not None:
-                    await self._replay(found, initial)
+                    await replay(self._stream, found, initial)
                 elif seat.leads:
                     await self._lead_flight(seat, stack, initial)
                 else:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import orjson
@@ -79,6 +79,17 @@ def plan_cache(request: AgenticRequest, default_model: str) -> CachePlan:
         skip_store=why_not_stored(candidate),
         tags=_tags(request, default_model),
     )
+
+
+def for_session(plan: CachePlan, request: AgenticRequest) -> CachePlan:
+    """Return the plan of an equal question as the session of this request meets it."""
+    percentage = request.settings.cached_query_percentage
+    if plan.skip_store is not None or percentage >= 100:
+        return plan
+    candidate = CacheCandidate(
+        account_id=request.caller.account_id, session=request.session_id or request.query
+    )
+    return replace(plan, skip_lookup=why_not(candidate, percentage))
 
 
 def storable(answer: Answer, plan: CachePlan) -> bool:

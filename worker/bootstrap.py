@@ -18,6 +18,7 @@ from worker.background import open_background
 from worker.document_cache import CachedDocuments
 from worker.image_fetching import ImageFetcher
 from worker.images import ImageReader
+from worker.known_questions import KnownQuestions
 from worker.model_parts import open_model_parts
 from worker.observe.observers import Observers, write_log_line
 from worker.observe.peer_runs import answer_for_runs
@@ -109,4 +110,5 @@ async def open_services(settings: Settings, place: WorkerPlace = ALONE) -> Async
             traces=Traces(trace_files(settings), background, settings),
             peers=peers,
             rates=limits.rates,
+            questions=KnownQuestions(max_bytes=settings.answer_memory_bytes),
         )

@@ -35,6 +35,7 @@ class CategoryHits:
     applied_filter: Filter | None = None
     dropped_filter: str | None = None
     withheld: int = 0
+    lanes: tuple[str, ...] = ()
     error: Mapping[str, Any] | None = None
 
     def to_wire(self) -> dict[str, Any]:
@@ -96,6 +97,7 @@ async def search_category(
         applied_filter=applied,
         dropped_filter=dropped,
         withheld=result.withheld,
+        lanes=result.lanes,
     )
 
 

@@ -22,10 +22,11 @@ from worker.aggregate import aggregate
 from worker.converse_memory import check_conversation
 from worker.converse_search import ConversingSearch
 from worker.errors import ShuttingDown, WorkerError
+from worker.known_questions import KnownQuestion
 from worker.observe.server_timing import server_timing
 from worker.payload import MAX_PAYLOAD_BYTES, AgenticPayload, read_json, read_query_parameters
 from worker.replies import http_error_response, json_response, search_error_response, worker_error_response
-from worker.request import AgenticRequest, build_request
+from worker.request import AgenticRequest
 from worker.routes import query_parameters, read_body, resume_run, stream_run
 from worker.run import Run
 from worker.services import Services
@@ -66,35 +67,37 @@ async def _answer(services: Services, index: str, request: Request, *, only_stre
         if last_event_id:
             return resume_run(services, caller, index, last_event_id)
         payload = read_query_parameters(query_parameters(request))
-        return _stream(services, await _build(services, caller, index, payload, settings))
+        return _stream(services, *await _build(services, caller, index, payload, settings))
     if request.method != "POST" or only_stream:
         raise HTTPException(405, headers={"Allow": "GET" if only_stream else "GET, POST"})
     payload = read_json(await read_body(request, MAX_BODY_BYTES))
-    agentic = await _build(services, caller, index, payload, settings)
+    agentic, question = await _build(services, caller, index, payload, settings)
     if "text/event-stream" in request.headers.get("accept", ""):
-        return _stream(services, agentic)
-    run = _start(services, agentic)
+        return _stream(services, agentic, question)
+    run = _start(services, agentic, question)
     answer = await aggregate(run, services.runs, request.receive)
     return json_response(answer, headers={"x-aisle-run-id": run.id} | server_timing(answer))
 
 
 async def _build(
     services: Services, caller: Caller, index: str, payload: AgenticPayload, settings: SettingsSnapshot
-) -> AgenticRequest:
+) -> tuple[AgenticRequest, KnownQuestion | None]:
     if not services.runs.accepting:
         raise ShuttingDown("the server is restarting; please ask again")
     description = await services.search.describe_index(caller, index)
     if payload.converses:
         await check_conversation(services.conversations, caller.account_id, payload.conversation_id)
-    return build_request(caller, index, payload, settings, description)
+    return services.questions.ask(caller, index, payload, settings, description)
 
 
-def _start(services: Services, agentic: AgenticRequest) -> Run:
+def _start(services: Services, agentic: AgenticRequest, question: KnownQuestion | None) -> Run:
     run = Run(account_id=agentic.caller.account_id, index=agentic.index, rights=agentic.caller.rights)
-    flow = ConversingSearch if agentic.converses else AgenticSearch
-    services.runs.start(run, flow(services, agentic, run))
+    if agentic.converses:
+        services.runs.start(run, ConversingSearch(services, agentic, run))
+    else:
+        services.runs.start(run, AgenticSearch(services, agentic, run, question=question))
     return run
 
 
-def _stream(services: Services, agentic: AgenticRequest) -> Response:
-    return stream_run(services, _start(services, agentic), after=0)
+def _stream(services: Services, agentic: AgenticRequest, question: KnownQuestion | None) -> Response:
+    return stream_run(services, _start(services, agentic, question), after=0)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Coroutine, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from cache.query_cache import QueryCache
@@ -18,6 +18,7 @@ from search_proxy.rate_limits import Rates
 from search_proxy.tools.toolbox import Toolbox
 from worker.chat_suggestions_model import SuggestionWriter
 from worker.images import ImageReader
+from worker.known_questions import KnownQuestions
 from worker.llm.breaker import CircuitBreaker
 from worker.llm.language_model import LanguageModel
 from worker.llm.token_budget import TokenBudget
@@ -96,3 +97,4 @@ class Services:
     traces: Traces
     peers: Peers
     rates: Rates
+    questions: KnownQuestions = field(default_factory=KnownQuestions)

@@ -137,6 +137,8 @@ class Settings(BaseModel):
     """How long a question waits for the shared edge cache before the next tier is asked."""
     cache_table_budget_seconds: float = Field(default=0.050, gt=0, le=5)
     """How long a question waits for the table of answers before it counts as not stored."""
+    answer_memory_bytes: int = Field(default=16 * 1024 * 1024, ge=0)
+    """How much a process keeps of cached answers as it made them last; 0 makes each anew."""
     cache_sqlite_max_bytes: int = Field(default=4 * 1024**3, ge=100_000)
     """How large the embedded table of answers may grow; over it new answers stay at the edge."""
     accounts_table: str | None = None

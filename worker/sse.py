@@ -57,6 +57,11 @@ class RunStream(Response):
         """Write the stream until the run's end, the client's leaving or the send timeout."""
         self._registry.subscribe(self._run)
         try:
+            # An answer that has nothing to wait for is made in the first turn of its run's task.
+            await asyncio.sleep(0)
+            if self._run.finished:
+                await self._write(send)
+                return
             async with asyncio.TaskGroup() as group:
                 watcher = group.create_task(
                     self._end_with_client(receive), name=f"sse-watcher:{self._run.id}"

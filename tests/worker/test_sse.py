@@ -76,6 +76,34 @@ async def test_a_stream_has_the_headers_that_proxies_need_and_ends_with_its_run(
         assert response.headers["x-test"] == "yes"
 
 
+async def test_an_answer_that_waits_for_nothing_leaves_in_one_piece() -> None:
+    """What is ready in the first turn of a run's task is one send, with the end in it."""
+    sent: list[Any] = []
+
+    async def never() -> Any:
+        await asyncio.get_running_loop().create_future()
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def work(run: Run) -> None:
+        run.emit(EventName.INIT, {"categories": True})
+        run.emit(EventName.DELTA, {"summary": "done"})
+
+    async with asyncio.timeout(5), open_run_registry(grace_seconds=0.0, retention_seconds=60) as registry:
+        run = Run(account_id="acme", index="shop")
+        registry.start(run, work)
+        await RunStream(run, registry)({"type": "http"}, never, send)
+        assert run.subscribers == 0
+    assert [message["type"] for message in sent] == ["http.response.start", "http.response.body"]
+    body = sent[1]["body"]
+    assert (sent[1]["more_body"], body.count(b"event: "), body[-len(b"data: {}\n\n") :]) == (
+        False,
+        3,
+        b"data: {}\n\n",
+    )
+
+
 async def test_a_ping_comes_when_nothing_else_does() -> None:
     """A comment keeps proxies from closing a quiet stream."""
     async with (
