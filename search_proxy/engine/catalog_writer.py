@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import orjson
 from pyroaring import BitMap
 
-from search_proxy.engine.columns import ColumnsBuilder
+from search_proxy.engine.columns_builder import ColumnsBuilder
 from search_proxy.engine.compaction import compacted
-from search_proxy.engine.documents import PreparedDocument, addressable_values, prepare_document, product_of
+from search_proxy.engine.documents import PreparedDocument, prepare_document, product_of
 from search_proxy.engine.embedder import embedded_text
+from search_proxy.engine.flat_documents import Flattening, in_parts
 from search_proxy.engine.language_detection import detected_language
 from search_proxy.engine.languages import DEFAULT_LANGUAGE, TextAnalysis
 from search_proxy.engine.manifest import (
@@ -37,7 +37,7 @@ from search_proxy.engine.schema import Declaration
 from search_proxy.engine.segment import write_segment
 from search_proxy.engine.snapshot import SEGMENTS, Snapshot, read_deleted
 from search_proxy.engine.synonyms import write_synonyms
-from search_proxy.engine.text_columns import TextBuilder
+from search_proxy.engine.text_builder import TextBuilder
 from search_proxy.engine.vectors import text_hash
 
 _WRITTEN_ANEW_AT_ONCE = 50_000
@@ -194,19 +194,18 @@ def _with_deleted(folder: Path, snapshot: Snapshot, dead_rows: Sequence[int]) ->
 def _write_added(
     folder: Path, manifest: Manifest, analysis: TextAnalysis, added: Sequence[PreparedDocument]
 ) -> SegmentEntry:
-    fields: dict[str, ColumnsBuilder] = {}
-    text = TextBuilder(analysis, manifest.schema.searched_in)
+    flattening = Flattening()
+    fields = ColumnsBuilder(flattening)
+    text = TextBuilder(flattening, analysis, manifest.schema.searched_in)
     texts, products = np.empty(len(added), "<u8"), np.empty(len(added), "<u8")
-    for row, one in enumerate(added):
-        document = orjson.loads(one.body)
-        texts[row] = text_hash(embedded_text(document))
-        products[row] = text_hash(product_of(document))
-        text.add(row, document)
-        for name, value in addressable_values(document):
-            builder = fields.get(name)
-            if builder is None:
-                builder = fields[name] = ColumnsBuilder()
-            builder.add(row, value)
+    for first_row, part in in_parts(added):
+        documents = [one.read() for one in part]
+        rows = slice(first_row, first_row + len(part))
+        texts[rows] = [text_hash(embedded_text(document)) for document in documents]
+        products[rows] = [text_hash(product_of(document)) for document in documents]
+        flat = flattening.flat(first_row, documents)
+        text.add(flat)
+        fields.add(flattening.addressable(first_row, documents, flat))
     name = f"{manifest.number:012d}-{secrets.token_hex(4)}"
     write_segment(
         folder / SEGMENTS / name,
@@ -214,7 +213,7 @@ def _write_added(
         text_hashes=texts,
         product_hashes=products,
         bodies=[document.body for document in added],
-        fields={field: builder.build() for field, builder in fields.items()},
+        fields=fields.build(),
         text=text.build(len(added)),
     )
     return SegmentEntry(name=name, size=len(added))

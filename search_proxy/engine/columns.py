@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import compress, count
 from typing import Any
 
 import numpy as np
@@ -63,53 +62,6 @@ class FieldColumns:
         """Return the rows that have any value, in no order; one that has several may come several times."""
         names = ("text_rows", "integer_rows", "float_rows", "boolean_rows")
         return np.concatenate([self[name] for name in names])
-
-
-class ColumnsBuilder:
-    """Collects values row by row; rows must be added in ascending order."""
-
-    def __init__(self) -> None:
-        self._rows: list[int] = []
-        self._values: list[Any] = []
-
-    def add(self, row: int, value: Any) -> None:
-        """Add a scalar, or every scalar of a list; other values cannot be addressed and are left out."""
-        self._rows.append(row)
-        self._values.append(value)
-
-    def build(self) -> FieldColumns:
-        """Return the arrays of what was added."""
-        rows, values, arrays = self._rows, self._values, {}
-        if list in set(map(type, values)):
-            lists = [type(value) is list for value in values]
-            arrays["list_rows"] = np.array(list(compress(rows, lists)), COLUMN_TYPES["list_rows"])
-            pairs = [
-                (row, one)
-                for row, value in zip(rows, values, strict=True)
-                for one in (value if type(value) is list else (value,))
-            ]
-            rows, values = [row for row, _ in pairs], [one for _, one in pairs]
-        kinds = list(map(type, values))
-        for kind in set(kinds) & set(_ARRAYS_OF):
-            own_rows, own = rows, values
-            if len(set(kinds)) > 1:
-                chosen = [one is kind for one in kinds]
-                own_rows, own = list(compress(rows, chosen)), list(compress(values, chosen))
-            if kind is str:
-                codes: dict[str, int] = dict(zip(dict.fromkeys(own), count()))
-                own = list(map(codes.__getitem__, own))
-                arrays.update(dictionary(list(codes)))
-            for name, column in zip(_ARRAYS_OF[kind], (own_rows, own), strict=True):
-                arrays[name] = np.array(column, COLUMN_TYPES[name])
-        return FieldColumns(arrays)
-
-
-_ARRAYS_OF: Mapping[type, tuple[str, str]] = {
-    str: ("text_rows", "text_codes"),
-    int: ("integer_rows", "integer_values"),
-    float: ("float_rows", "float_values"),
-    bool: ("boolean_rows", "boolean_values"),
-}
 
 
 def join_columns(parts: Sequence[tuple[int, FieldColumns]]) -> FieldColumns:

@@ -31,10 +31,21 @@ _ESCAPED_NUL = b"\\u0000"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedDocument:
-    """A document that can be indexed: its id and its stored form."""
+    """A document that can be indexed: its id and its stored form.
+
+    `given` is the document itself where reading the stored form would give the same.
+    """
 
     id: str
     body: bytes
+    given: Mapping[str, Any] | None = None
+
+    def read(self) -> Mapping[str, Any]:
+        """Return the document as `orjson.loads` gives it."""
+        if self.given is not None:
+            return self.given
+        document: dict[str, Any] = orjson.loads(self.body)
+        return document
 
 
 def prepare_document(document: Mapping[str, Any], position: int) -> PreparedDocument:
@@ -55,8 +66,17 @@ def prepare_document(document: Mapping[str, Any], position: int) -> PreparedDocu
     name = repr(identifier)
     if len(document) > MAX_FIELDS:
         raise InvalidDocument(name, "*", f"has {len(document)} fields, more than {MAX_FIELDS}")
+    is_flat = type(document) is dict
+    if set(map(type, document)) != {str} or "" in document:
+        for key, value in document.items():
+            _check(name, key, value, depth=1)
     for key, value in document.items():
-        if type(value) not in _CHECKED_AS_JSON or type(key) is not str or not key:
+        kind = type(value)
+        # What is not finite is no number when it is taken from itself.
+        if kind in _CHECKED_AS_JSON or (kind is float and value - value == 0.0):
+            continue
+        if kind is not list or not _CHECKED_AS_JSON.issuperset(map(type, value)):
+            is_flat = is_flat and kind is int
             _check(name, key, value, depth=1)
     _check_visibility(name, document)
     try:
@@ -71,7 +91,7 @@ def prepare_document(document: Mapping[str, Any], position: int) -> PreparedDocu
         raise InvalidDocument(
             name, largest, f"the document has {len(body)} bytes, more than {MAX_DOCUMENT_BYTES}"
         )
-    return PreparedDocument(id=identifier, body=body)
+    return PreparedDocument(id=identifier, body=body, given=document if is_flat else None)
 
 
 def _check_visibility(name: str, document: Mapping[str, Any]) -> None:

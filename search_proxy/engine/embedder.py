@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -43,7 +43,7 @@ class Embedder(Protocol):
         ...
 
 
-def embedded_text(document: dict[str, Any]) -> str:
+def embedded_text(document: Mapping[str, Any]) -> str:
     """Return what of a product is embedded: its title and description, the best of what was measured."""
     parts = (document.get(name) for name in ("productTitle", "variantTitle", "description"))
     return "\n".join(part for part in parts if isinstance(part, str))[:MAX_EMBEDDED_CHARACTERS]

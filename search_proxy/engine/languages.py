@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import tantivy
 
@@ -32,10 +32,15 @@ STEMMERS: Mapping[str, str] = {
 }
 """Languages by ISO 639-1 code and the Snowball stemmer of each."""
 
+TEXT_END = "\0"
+"""Stands behind the words of each text where several are read at once; no word has it."""
+
 _LONGEST_TERM_BYTES = 80
 _MAX_REMEMBERED_WORDS = 500_000
 _WORD = re.compile(r"[^\W_]+")
+_WORD_OR_END = re.compile(rf"[^\W_]+|{TEXT_END}")
 _ASCII_WORDS = "".join(chr(at).lower() if chr(at).isalnum() else " " for at in range(128))
+_ASCII_WORDS_AND_ENDS = TEXT_END + _ASCII_WORDS[1:]
 
 
 class TextAnalysis:
@@ -69,6 +74,20 @@ class TextAnalysis:
         if text.isascii():
             return text.translate(_ASCII_WORDS).split()
         return _WORD.findall(unicodedata.normalize("NFC", text).lower())
+
+    def words_of_each(self, texts: Sequence[str]) -> list[str]:
+        """Return the words of all texts, `TEXT_END` behind those of each; no text may have that in it."""
+        joined = f" {TEXT_END} ".join([*texts, ""])
+        if joined.isascii():
+            return joined.translate(_ASCII_WORDS_AND_ENDS).split()
+        return _WORD_OR_END.findall(unicodedata.normalize("NFC", joined).lower())
+
+    def terms(self, words: Sequence[str]) -> list[str]:
+        """Return the term of each word, as `term` does; the plain ones are found all at once."""
+        plain = [word for word in words if word.isascii() and len(word) <= _LONGEST_TERM_BYTES]
+        found: list[str] = self._folding.analyze(" ".join(plain))
+        known = dict(zip(plain, found, strict=False)) if len(found) == len(plain) else {}
+        return [known[word] if word in known else self.term(word) for word in words]
 
     def term(self, word: str) -> str:
         """Return the term of a word; empty where it is too long to be one."""

@@ -8,7 +8,7 @@ what was written about a product afterwards. An attribute is searched with its n
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -51,6 +51,7 @@ FIELD_OF: Mapping[str, str] = {
 
 NOT_SEARCHED = frozenset({"_id", "parentProductId", "price", "currency", "variantImageUrl", "visibleTo"})
 
+_ADDRESSES = ("http://", "https://")
 _LONGEST_ATTRIBUTE = 300
 """Longer values are prose; they count as description."""
 
@@ -74,12 +75,21 @@ def is_prose(text: str) -> bool:
     return len(text) > _LONGEST_ATTRIBUTE
 
 
-def value_text(value: Any) -> str:
-    """Return the text of a value that is searched, sizes and model numbers in their one form behind it."""
-    text = " ; ".join(filter(None, map(_text, value))) if type(value) is list else _text(value)
-    # A number alone is no size: it has no unit.
-    forms = "" if type(value) in (int, float) else indexed_forms(text)
-    return f"{text}\n{forms}" if forms else text
+def listed_text(values: Sequence[Any]) -> str:
+    """Return the text of a list's values."""
+    return " ; ".join(filter(None, map(_text, values)))
+
+
+def number_text(value: float) -> str:
+    """Return the text of a number; alone it is no size: it has no unit."""
+    return f"{value:g}" if type(value) is float else str(value)
+
+
+def searched_texts(texts: Sequence[str]) -> list[str]:
+    """Return what is searched of each text, sizes and model numbers in their one form behind it."""
+    shown = ["" if text.startswith(_ADDRESSES) else text for text in texts]
+    forms = indexed_forms(shown)
+    return [f"{text}\n{own}" if own else text for text, own in zip(shown, forms, strict=True)]
 
 
 @lru_cache(maxsize=10_000)
@@ -92,7 +102,5 @@ def _text(value: Any) -> str:
     kind = type(value)
     if kind is str:
         text: str = value
-        return "" if text.startswith(("http://", "https://")) else text
-    if kind is float:
-        return f"{value:g}"
-    return str(value) if kind is int else ""
+        return "" if text.startswith(_ADDRESSES) else text
+    return number_text(value) if kind is int or kind is float else ""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import orjson
@@ -20,6 +20,7 @@ from search_proxy.engine.text_columns import TEXT_TYPES, TextColumns
 _ARRAYS = "arrays.bin"
 _HEADER = "arrays.json"
 _ALIGNMENT = 8
+_PADDING = bytes(_ALIGNMENT)
 
 
 class Segment:
@@ -102,13 +103,17 @@ def write_segment(
     }
     header: dict[str, Any] = {"own": {}, "fields": {}}
     with (folder / _ARRAYS).open("wb") as file:
+        end = 0
         for name, array in own.items():
-            offset, length = _append(file, array)
-            header["own"][name] = (array.dtype.str, offset, length)
+            offset, end = _append(file, end, array)
+            header["own"][name] = (array.dtype.str, offset, len(array))
         for field, columns in fields.items():
-            header["fields"][field] = {
-                name: _append(file, columns[name]) for name in COLUMN_TYPES if len(columns[name])
-            }
+            layout = header["fields"][field] = {}
+            for name in COLUMN_TYPES:
+                column = columns.arrays.get(name)
+                if column is not None and len(column):
+                    offset, end = _append(file, end, column)
+                    layout[name] = (offset, len(column))
         file.flush()
         os.fsync(file.fileno())
     with (folder / _HEADER).open("wb") as file:
@@ -117,12 +122,12 @@ def write_segment(
         os.fsync(file.fileno())
 
 
-def _append(file: Any, array: Array) -> tuple[int, int]:
-    offset = file.tell()
-    padding = -offset % _ALIGNMENT
-    file.write(b"\0" * padding)
-    file.write(np.ascontiguousarray(array).tobytes())
-    return offset + padding, len(array)
+def _append(file: BinaryIO, end: int, array: Array) -> tuple[int, int]:
+    """Write an array behind what ends at `end`, and return where it begins and ends."""
+    start = end + -end % _ALIGNMENT
+    file.write(_PADDING[: start - end])
+    file.write(np.ascontiguousarray(array).data)
+    return start, start + array.nbytes
 
 
 def _offsets(chunks: Sequence[bytes]) -> Array:

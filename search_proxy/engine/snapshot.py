@@ -17,9 +17,10 @@ import numpy as np
 import orjson
 from pyroaring import BitMap
 
-from search_proxy.engine.columns import Array, ColumnsBuilder, FieldColumns, join_columns
+from search_proxy.engine.columns import Array, FieldColumns, dictionary, join_columns
 from search_proxy.engine.languages import TextAnalysis
 from search_proxy.engine.manifest import Manifest, SegmentEntry, identity, read_manifest
+from search_proxy.engine.numbering import Numbering
 from search_proxy.engine.postings import FieldPostings, rows_of
 from search_proxy.engine.remembered import Remembered
 from search_proxy.engine.segment import Segment
@@ -98,10 +99,12 @@ class Snapshot:
     @cached_property
     def id_postings(self) -> FieldPostings:
         """Return the postings of the ids as texts, for questions about their words."""
-        builder = ColumnsBuilder()
-        for row, identifier in enumerate(self.ids):
-            builder.add(row, identifier)
-        return FieldPostings(builder.build())
+        rows = np.arange(self.size, dtype="<u4")
+        codes = Numbering()
+        coded = codes.of(self.ids).astype("<u4")
+        return FieldPostings(
+            FieldColumns({"text_rows": rows, "text_codes": coded, **dictionary(list(codes))})
+        )
 
     @cached_property
     def field_names(self) -> frozenset[str]:
@@ -111,7 +114,7 @@ class Snapshot:
     def columns(self, field: str) -> FieldColumns:
         """Return the columns of `field` over all rows; empty where no document has it."""
         postings = self.postings(field)
-        return postings.columns if postings else ColumnsBuilder().build()
+        return postings.columns if postings else FieldColumns({})
 
     def postings(self, field: str) -> FieldPostings | None:
         """Return who has which value of `field`, or None where no document has it."""

@@ -7,28 +7,22 @@ generation.
 
 from __future__ import annotations
 
-from array import array
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
-from typing import Any
 
 import numpy as np
 
 from search_proxy.engine.columns import Array
-from search_proxy.engine.languages import TextAnalysis
 from search_proxy.engine.lexicon import Lexicon, packed_terms
-from search_proxy.engine.searchable_text import BOOSTS, field_of, is_prose, value_text
+from search_proxy.engine.searchable_text import BOOSTS
+from search_proxy.engine.stable_order import stable_order
 
 TEXT_FIELDS = tuple(BOOSTS)
 MAX_WORDS = 65_535
 """Per field of a product; what stands behind is not searched."""
 
-_LONGEST_REMEMBERED = 120
-_MAX_REMEMBERED = 100_000
-"""Values of products repeat; of titles and descriptions only the words do."""
-
-_PROSE = TEXT_FIELDS.index("description")
+_FIELD_BITS = 3
 _POSTINGS_AT_ONCE = 4_000_000
 
 TEXT_TYPES: Mapping[str, str] = {
@@ -74,100 +68,33 @@ class TextColumns:
         return len(self.arrays["term_frequencies"]) // terms if terms else len(TEXT_FIELDS)
 
 
-class TextBuilder:
-    """Collects the texts of documents row by row."""
+def columns_of_words(terms: Sequence[str], words: Array, runs: Array, lengths: Array) -> TextColumns:
+    """Return the columns of a segment's words.
 
-    def __init__(
-        self, analysis: TextAnalysis, searched_in: Callable[[str], tuple[str, str] | None] = field_of
-    ) -> None:
-        self._analysis = analysis
-        self._searched_in = searched_in
-        self._terms: dict[str, int] = {"": 0}
-        self._numbers = _NumberOfWord(analysis, self._terms)
-        self._occurrences = array("i")
-        self._runs: list[tuple[int, int, int]] = []
-        self._fields: dict[str, tuple[int, array[int]] | None] = {}
-        self._texts: dict[str, array[int]] = {}
-        self._figures: dict[int | float, array[int]] = {}
-
-    def add(self, row: int, document: Mapping[str, Any]) -> None:
-        """Add one document, as `orjson.loads` gives it."""
-        parts: list[list[array[int]]] = [[] for _ in TEXT_FIELDS]
-        for name, value in document.items():
-            if name not in self._fields:
-                self._fields[name] = self._field(name)
-            known = self._fields[name]
-            if known is None or value is None or value is False:
-                continue
-            field, named = known
-            numbers = named if value is True else self._numbers_of(value)
-            if not numbers:
-                continue
-            written = parts[_PROSE if named and type(value) is str and is_prose(value) else field]
-            if named and value is not True:
-                written.append(named)
-            written.append(numbers)
-        for field, written in enumerate(parts):
-            length = sum(map(len, written))
-            if length:
-                for numbers in written:
-                    self._occurrences.extend(numbers)
-                if length > MAX_WORDS:
-                    del self._occurrences[MAX_WORDS - length :]
-                self._runs.append((row, field, min(length, MAX_WORDS)))
-
-    def _field(self, name: str) -> tuple[int, array[int]] | None:
-        """Return the text field of a document's field, and the terms of its name, which every value gets."""
-        found = self._searched_in(name)
-        return None if found is None else (TEXT_FIELDS.index(found[0]), self._terms_of(found[1]))
-
-    def _numbers_of(self, value: Any) -> array[int]:
-        """Return the numbers of a value's terms, 0 for words that are none."""
-        kind = type(value)
-        if kind is str and len(value) <= _LONGEST_REMEMBERED:
-            return self._remembered(self._texts, value)
-        if kind is int or kind is float:
-            return self._remembered(self._figures, value)
-        return self._terms_of(value_text(value))
-
-    def _remembered(self, read: dict[Any, array[int]], value: Any) -> array[int]:
-        numbers = read.get(value)
-        if numbers is None:
-            if len(read) > _MAX_REMEMBERED:
-                read.clear()
-            numbers = read[value] = self._terms_of(value_text(value))
-        return numbers
-
-    def _terms_of(self, text: str) -> array[int]:
-        return array("i", map(self._numbers.__getitem__, self._analysis.words(text)))
-
-    def build(self, size: int) -> TextColumns:
-        """Return the arrays of `size` rows."""
-        runs = np.array(self._runs, np.int64).reshape(-1, 3)
-        lengths = np.zeros((len(TEXT_FIELDS), size), "<u2")
-        lengths[runs[:, 1], runs[:, 0]] = runs[:, 2]
-        occurrences = np.frombuffer(self._occurrences, np.int32)
-        run_of = np.repeat(np.arange(len(runs)), runs[:, 2])
-        places = np.arange(len(occurrences)) - np.repeat(np.cumsum(runs[:, 2]) - runs[:, 2], runs[:, 2])
-        written = list(self._terms)
-        order = np.array(sorted(range(len(written)), key=written.__getitem__), np.int64)
-        rank = np.empty(len(order), np.int64)
-        rank[order] = np.arange(len(order))
-        # The empty term, which comes first in the order, stands for words that are none.
-        by_term = stable_order(rank[occurrences])
-        by_term = by_term[np.count_nonzero(occurrences == 0) :]
-        ranks = rank[occurrences[by_term]] - 1
-        rows, fields = runs[run_of[by_term], 0], runs[run_of[by_term], 1]
-        starts = np.flatnonzero(np.concatenate([[True], _differ(ranks, rows, fields)])[: len(ranks)])
-        return _columns(
-            terms=[written[at] for at in order[1:].tolist()],
-            numbers=ranks[starts],
-            rows=rows[starts],
-            fields=fields[starts],
-            counts=np.diff(np.append(starts, len(ranks))),
-            positions=places[by_term],
-            lengths=lengths,
-        )
+    `words` are places in `terms`, of which 0 is none, run after run; `runs` has the row, the text field and
+    the number of words of each run. `lengths` is the number of words by text field and row.
+    """
+    written = np.array([term.encode() for term in terms], np.bytes_)
+    alphabetical = np.argsort(written, kind="stable")
+    rank = np.empty(len(terms), np.uint32)
+    rank[alphabetical] = np.arange(len(terms), dtype=np.uint32)
+    ends = np.cumsum(runs[:, 2])
+    owners = np.repeat(runs[:, 0] << _FIELD_BITS | runs[:, 1], runs[:, 2])
+    places = (np.arange(len(words)) - np.repeat(ends - runs[:, 2], runs[:, 2])).astype(np.uint16)
+    ranks = rank[words]
+    # The empty term, which comes first in the order, stands for words that are none.
+    order = stable_order(ranks)[np.count_nonzero(ranks == 0) :]
+    owners, ranks = owners[order], ranks[order]
+    starts = np.flatnonzero(np.concatenate([[True], _differ(ranks, owners)])[: len(order)])
+    return _columns(
+        terms=[term.decode() for term in written[alphabetical[1:]].tolist()],
+        numbers=ranks[starts].astype(np.int64) - 1,
+        rows=owners[starts] >> _FIELD_BITS,
+        fields=owners[starts] & ((1 << _FIELD_BITS) - 1),
+        counts=np.diff(np.append(starts, len(order))),
+        positions=places[order],
+        lengths=lengths,
+    )
 
 
 def merge_texts(parts: Sequence[tuple[TextColumns, Array]]) -> TextColumns:
@@ -223,19 +150,6 @@ def _moved(positions: Array, counts: Array, order: Array) -> Array:
     return np.concatenate([positions[:0], *moved])
 
 
-def stable_order(keys: Array) -> Array:
-    """Return the positions that sort `keys`, equal ones as they stand; keys are below 2**28."""
-    if len(keys) >= 1 << 36:
-        raise ValueError(f"a segment can have {1 << 36} words, not {len(keys)}")
-    marked = keys.astype(np.uint64)
-    marked <<= np.uint64(36)
-    marked |= np.arange(len(keys), dtype=np.uint64)
-    # Sorting whole numbers is several times as fast as sorting positions by them.
-    marked.sort()
-    marked &= np.uint64((1 << 36) - 1)
-    return marked.view(np.int64)
-
-
 def _differ(*columns: Array) -> Array:
     different = np.zeros(max(0, len(columns[0]) - 1), bool)
     for column in columns:
@@ -261,9 +175,9 @@ def _columns(
     arrays = {
         "term_offsets": offsets,
         "term_blob": blob,
-        "term_frequencies": np.stack(
-            [np.bincount(numbers[fields == field], minlength=len(terms)) for field in range(width)], axis=1
-        ).reshape(-1),
+        "term_frequencies": np.bincount(
+            numbers.astype(np.int64) * width + fields, minlength=len(terms) * width
+        ),
         "posting_starts": posting_starts,
         "posting_rows": rows,
         "posting_fields": fields,
@@ -273,17 +187,3 @@ def _columns(
         "text_lengths": lengths.reshape(-1),
     }
     return TextColumns({name: array.astype(TEXT_TYPES[name], copy=False) for name, array in arrays.items()})
-
-
-class _NumberOfWord(dict[str, int]):
-    """The number of each word's term, given when the word first comes."""
-
-    def __init__(self, analysis: TextAnalysis, terms: dict[str, int]) -> None:
-        super().__init__()
-        self._analysis = analysis
-        self._terms = terms
-
-    def __missing__(self, word: str) -> int:
-        number = self._terms.setdefault(self._analysis.term(word), len(self._terms))
-        self[word] = number
-        return number

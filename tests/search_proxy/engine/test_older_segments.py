@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 
+from search_proxy.engine.flat_documents import Flattening
 from search_proxy.engine.languages import TextAnalysis
-from search_proxy.engine.text_columns import TEXT_FIELDS, TextBuilder, TextColumns, merge_texts
+from search_proxy.engine.text_builder import TextBuilder
+from search_proxy.engine.text_columns import TEXT_FIELDS, TextColumns, merge_texts
 from search_proxy.engine.text_index import TextIndex
 
 
 def built(*titles: str) -> TextColumns:
     """Return the text of documents with these titles."""
-    builder = TextBuilder(TextAnalysis("en"))
-    for row, title in enumerate(titles):
-        builder.add(row, {"_id": str(row), "productTitle": title, "brand": "Lumo"})
+    flattening = Flattening()
+    builder = TextBuilder(flattening, TextAnalysis("en"))
+    documents = [
+        {"_id": str(row), "productTitle": title, "brand": "Lumo"} for row, title in enumerate(titles)
+    ]
+    builder.add(flattening.flat(0, documents))
     return builder.build(len(titles))
 
 

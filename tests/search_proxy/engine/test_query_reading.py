@@ -218,7 +218,7 @@ def test_a_size_has_one_form(text: str, forms: list[str]) -> None:
 
 def test_model_numbers_are_indexed_joined() -> None:
     """Letters and digits around dashes, dots and slashes; plain words and numbers are not."""
-    assert indexed_forms("TN-2110 e-mail 15.6 AC/DC-20 2009-12-10") == "tn2110 acdc20"
+    assert indexed_forms(["TN-2110 e-mail 15.6 AC/DC-20 2009-12-10"]) == ["tn2110 acdc20"]
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from search_proxy.engine.catalog_writer import add_documents, delete_documents
-from search_proxy.engine.columns import ColumnsBuilder, FieldColumns
+from search_proxy.engine.columns import FieldColumns
+from search_proxy.engine.columns_builder import ColumnsBuilder
 from search_proxy.engine.describing import describe_snapshot
 from search_proxy.engine.filtering import passing
+from search_proxy.engine.flat_documents import Flattening
 from search_proxy.engine.postings import FieldPostings
 from search_proxy.engine.snapshot import open_snapshot
 from search_proxy.engine.visible_columns import visible_columns
@@ -35,15 +37,16 @@ _VALUES = st.one_of(
 @given(st.lists(_VALUES, min_size=1, max_size=12), st.sets(st.integers(0, 11)))
 def test_rows_have_the_values_of_their_documents(values: list[Any], mapped: set[int]) -> None:
     """Also of documents that were written before such values were refused."""
-    own, below = ColumnsBuilder(), ColumnsBuilder()
-    documents: list[dict[str, Any]] = []
-    for row, value in enumerate(values):
-        documents.append({"visibleTo.group": "gold"} if row in mapped else {"visibleTo": value})
-        if row in mapped:
-            below.add(row, "gold")
-        elif value is not None:
-            own.add(row, value)
-    made = FieldPostings(visible_columns(own.build(), [below.build()], len(values)))
+    documents: list[dict[str, Any]] = [
+        {"visibleTo.group": "gold"} if row in mapped else {"visibleTo": value}
+        for row, value in enumerate(values)
+    ]
+    flattening = Flattening()
+    builder = ColumnsBuilder(flattening)
+    builder.add(flattening.flat(0, documents))
+    columns, none = builder.build(), FieldColumns({})
+    own, below = columns.get("visibleTo", none), columns.get("visibleTo.group", none)
+    made = FieldPostings(visible_columns(own, [below], len(values)))
     for wanted in ("gold", "silver", "*", "", "true", "1"):
         expected = {
             row
