@@ -30,7 +30,7 @@ class FlightLog:
         self._events: list[bytes] = []
         self._bytes = 0
         self._state = _State.OPEN
-        self._changed = asyncio.Event()
+        self._waiting: list[asyncio.Future[None]] = []
 
     @property
     def is_open(self) -> bool:
@@ -39,14 +39,15 @@ class FlightLog:
 
     def append(self, event: bytes) -> None:
         """Add an event; where the log is full, give it up."""
-        if not self.is_open:
+        if self._state is not _State.OPEN:
             return
         self._bytes += len(event)
         if len(self._events) >= MAX_EVENTS or self._bytes > MAX_BYTES:
             self.abandon()
             return
         self._events.append(event)
-        self._wake()
+        if self._waiting:
+            self._wake()
 
     def finish(self) -> None:
         """Say that this was all; followers end after the last event."""
@@ -64,7 +65,6 @@ class FlightLog:
         """
         position = 0
         while True:
-            changed = self._changed
             while position < len(self._events):
                 yield self._events[position]
                 position += 1
@@ -72,7 +72,10 @@ class FlightLog:
                 return
             if self._state is _State.ABANDONED:
                 raise FlightAbandoned(f"the leader went away after {position} events")
-            await changed.wait()
+            # Nothing can come between the last look and this wait: both are in one turn of the loop.
+            news: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiting.append(news)
+            await news
 
     def _end(self, state: _State) -> None:
         if self.is_open:
@@ -80,5 +83,7 @@ class FlightLog:
             self._wake()
 
     def _wake(self) -> None:
-        self._changed.set()
-        self._changed = asyncio.Event()
+        waiting, self._waiting = self._waiting, []
+        for news in waiting:
+            if not news.done():
+                news.set_result(None)

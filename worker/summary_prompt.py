@@ -6,14 +6,15 @@ inside a fence, since a catalog's text may be anybody's.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
+from json import JSONEncoder
 
 from search_proxy.models import Hit
 from worker.llm.language_model import Message, ModelRequest
 from worker.llm.prompts import fenced, read_prompt
 from worker.summary_request import SummaryRequest, hit_price, hit_title, price_text
 
+_as_json = JSONEncoder(ensure_ascii=False).encode
 _CHARACTERS_PER_TOKEN = 4
 HITS_PER_CATEGORY = 4
 """What a category shows a shopper at a glance."""
@@ -47,7 +48,7 @@ def _found_lines(request: SummaryRequest) -> Iterator[str]:
         yield f"{request.total} products match the request's own words"
     yield "Each product is [id, title, price]"
     for category in request.categories:
-        yield f"{json.dumps(category.label, ensure_ascii=False)}: {category.total} products"
+        yield f"{_as_json(category.label)}: {category.total} products"
         yield from (_line(hit) for hit in category.hits[:HITS_PER_CATEGORY])
     if not request.categories:
         yield from (_line(hit) for hit in request.hits[: 2 * HITS_PER_CATEGORY])
@@ -60,9 +61,7 @@ def _found_lines(request: SummaryRequest) -> Iterator[str]:
 def _line(hit: Hit) -> str:
     price = hit_price(hit)
     row = [str(hit["_id"]), hit_title(hit)]
-    return json.dumps(
-        row if price is None else [*row, price_text(price, hit.get("currency"))], ensure_ascii=False
-    )
+    return _as_json(row if price is None else [*row, price_text(price, hit.get("currency"))])
 
 
 def _is_count(count: object) -> bool:

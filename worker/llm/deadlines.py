@@ -10,6 +10,7 @@ from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing, contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass
+from functools import partial
 from typing import cast
 
 from worker.llm.language_model import LanguageModel, ModelError, ModelEvent, ModelRequest, PushingModel
@@ -33,9 +34,10 @@ async def read_within(
         ModelError: The call failed, or `kind="timeout"`: a deadline passed.
     """
     silence = _Silence(deadlines)
+    broken = silence.broken
 
     def hear(event: ModelEvent) -> None:
-        silence.broken()
+        broken()
         take(event)
 
     try:
@@ -51,8 +53,8 @@ async def read_within(
 async def _push(model: LanguageModel, request: ModelRequest, take: Callable[[ModelEvent], None]) -> None:
     if isinstance(model, PushingModel):
         # Bytes arrive in the context of whoever opened the connection; what they start belongs to who asked.
-        asked_in = copy_context()
-        await model.push(request, lambda event: asked_in.run(take, event))
+        asked_in: Callable[..., None] = copy_context().run
+        await model.push(request, partial(asked_in, take))
         return
     async with aclosing(cast(AsyncGenerator[ModelEvent], model.stream(request))) as events:
         async for event in events:
@@ -69,15 +71,17 @@ class _Silence:
     def __init__(self, deadlines: Deadlines) -> None:
         self.heard = False
         self._loop = asyncio.get_running_loop()
+        self._time = self._loop.time
+        self._heard_at = self._time()
         self._gap_seconds = deadlines.gap_seconds
-        self._end = self._loop.time() + deadlines.total_seconds
-        self._due = min(self._loop.time() + deadlines.first_event_seconds, self._end)
+        self._end = self._heard_at + deadlines.total_seconds
+        self._first_due = min(self._heard_at + deadlines.first_event_seconds, self._end)
 
     @contextmanager
     def ending(self, limit: asyncio.Timeout) -> Iterator[None]:
         """Let `limit` expire when an event does not come in time."""
         self._limit = limit
-        self._timer = self._loop.call_at(self._due, self._look)
+        self._timer = self._loop.call_at(self._first_due, self._look)
         try:
             yield
         finally:
@@ -85,15 +89,16 @@ class _Silence:
 
     def broken(self) -> None:
         """Note an event."""
-        self._due = min(self._loop.time() + self._gap_seconds, self._end)
+        self._heard_at = self._time()
         if not self.heard:
             # The gap may end before the time that the first event had.
             self.heard = True
             self._timer.cancel()
-            self._timer = self._loop.call_at(self._due, self._look)
+            self._look()
 
     def _look(self) -> None:
-        if self._loop.time() < self._due:
-            self._timer = self._loop.call_at(self._due, self._look)
+        due = min(self._heard_at + self._gap_seconds, self._end) if self.heard else self._first_due
+        if self._time() < due:
+            self._timer = self._loop.call_at(due, self._look)
         else:
-            self._limit.reschedule(self._due)
+            self._limit.reschedule(due)

@@ -55,5 +55,4 @@ class AnswerBody:
             if self.has_finish:
                 return
             raise
-        for event in self._reader.read(chunk if isinstance(chunk, dict) else {}):
-            self._give(event)
+        self._reader.give(chunk if isinstance(chunk, dict) else {}, self._give)

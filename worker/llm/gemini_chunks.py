@@ -6,7 +6,7 @@ counts, thoughts are left out, and parts of unknown kinds are ignored.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from worker.llm.gemini_errors import error_from_event
@@ -45,7 +45,17 @@ class ChunkReader:
         self._usage: dict[str, Any] = {}
 
     def read(self, chunk: dict[str, Any]) -> Iterator[ModelEvent]:
-        """Yield what one chunk says.
+        """Yield what one chunk says; otherwise as `give`."""
+        said: list[ModelEvent] = []
+        try:
+            self.give(chunk, said.append)
+        except ModelError:
+            yield from said
+            raise
+        yield from said
+
+    def give(self, chunk: dict[str, Any], take: Callable[[ModelEvent], None]) -> None:
+        """Call `take` with everything that one chunk says.
 
         Raises:
             ModelError: The chunk is an error, or the model was stopped before its answer was whole.
@@ -57,16 +67,17 @@ class ChunkReader:
         candidate = _first_candidate(chunk)
         for part in _parts(candidate):
             if isinstance(part, dict) and not part.get("thought"):
-                text, call = part.get("text"), part.get("functionCall")
+                text = part.get("text")
                 if text and isinstance(text, str):
-                    yield TextDelta(text=sendable(text))
-                elif isinstance(call, dict):
-                    yield from self._call(call, part.get("thoughtSignature"))
+                    take(TextDelta(text=sendable(text)))
+                elif isinstance(call := part.get("functionCall"), dict):
+                    for event in self._call(call, part.get("thoughtSignature")):
+                        take(event)
         usage = chunk.get("usageMetadata")
-        if isinstance(usage, dict) and usage != self._usage:
+        if usage != self._usage and isinstance(usage, dict):
             # Every chunk repeats the counts.
             self._usage = usage
-            yield Usage(usage=_usage(usage))
+            take(Usage(usage=_usage(usage)))
         if self.finish is not None:
             return
         feedback = chunk.get("promptFeedback")
