@@ -58,7 +58,8 @@ class Ranking:
         scores = self.text_scores[inside]
         if self.vector is None or self.lane is None:
             return rows, scores
-        near, similarities = self.lane.near(self.snapshot, self.vector, mask, rows, scores)
+        at_least = self.min_similarity if self.is_vector_alone else self.lane.fusion.min_similarity
+        near, similarities = self.lane.near(self.snapshot, self.vector, mask, rows, scores, at_least)
         if self.is_vector_alone:
             return nearest(near, similarities, self.min_similarity, self.lane.fusion.depth)
         lanes = Lanes(text_rows=rows, text_scores=scores, vector_rows=near, similarities=similarities)

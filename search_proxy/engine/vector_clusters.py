@@ -3,18 +3,21 @@
 Below `EXACT_UP_TO` every vector is compared, which is exact and takes milliseconds. Above, an embedding run
 ends by grouping them around centres (spherical k-means over a sample); a search then compares the groups in
 the order of their centres until it has seen a few percent of all vectors, and those that were appended since.
-A filter that keeps little never comes here: its own rows are compared one by one.
+A filter that keeps little never comes here: its own rows are compared one by one. The codes lie once more in
+a file of their own, group by group, so that a group is read in one piece.
 """
 
 from __future__ import annotations
 
+import os
 import secrets
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
 from search_proxy.engine.columns import Array
+from search_proxy.engine.quantised import FACTS, Codes, QueryCodes, quantised
+from search_proxy.engine.vector_codes import StoredCodes, mapped_array
 
 EXACT_UP_TO = 300_000
 """Comparing so many takes 20 ms on one core. Source: docs/engine.md."""
@@ -27,73 +30,60 @@ _SAMPLE = 50_000
 _ROUNDS = 6
 _ROWS_AT_ONCE = 2_048
 _REGROUP_SHARE = 0.1
+_READ_ATTEMPTS = 2
 
 
 class Clusters:
     """The groups over the first `length` vectors of a file; `order` are positions, group by group."""
 
-    def __init__(self, centres: Array, order: Array, starts: Array, created: str, stamp: str) -> None:
+    def __init__(self, centres: Array, order: Array, starts: Array, codes: Codes, created: str) -> None:
         self.centres = centres
         self.order = order
         self.starts = starts
+        self.codes = codes
         self.created = created
-        self.stamp = stamp
         self.length = len(order)
-        self._blocks: dict[int, Array] = {}
-        self.on_copied: Callable[[], None] = _nothing
 
-    def nearest(self, matrix: Array, query: Array, at_least: int) -> tuple[Array, Array]:
-        """Return the positions in the groups nearest to `query`, `at_least` so many, and their similarities.
+    def upper_bounds(
+        self, every: StoredCodes, vector: Array, query: QueryCodes, at_least: int
+    ) -> tuple[Array, Array]:
+        """Return the positions in the groups nearest to `vector`, `at_least` so many, and their bounds.
 
-        `matrix` holds all vectors; those behind the grouped ones are among the answer.
+        A bound is what the similarity to `query`, the codes of `vector`, is not above. `every` has the codes
+        of all vectors; those behind the grouped ones are among the answer.
         """
-        by_distance = np.argsort(-(self.centres @ query), kind="stable")
+        by_distance = np.argsort(-(self.centres @ vector), kind="stable")
         seen = np.cumsum(np.diff(self.starts)[by_distance])
         groups = by_distance[: int(np.searchsorted(seen, at_least)) + 1].tolist()
         positions = [self.order[self.starts[one] : self.starts[one + 1]] for one in groups]
-        similar = [query @ self._block(matrix, one) for one in groups]
-        positions.append(np.arange(self.length, len(matrix)))
-        similar.append(matrix[self.length :] @ query)
-        return np.concatenate(positions), np.concatenate(similar)
-
-    def take_over(self, before: Clusters) -> None:
-        """Keep what an earlier reader of the same groups has in memory."""
-        if before.stamp == self.stamp:
-            self._blocks = before._blocks
-
-    def _block(self, matrix: Array, group: int) -> Array:
-        """Return one group's vectors, column by column; kept in memory from its first use on."""
-        block = self._blocks.get(group)
-        if block is None:
-            members = self.order[self.starts[group] : self.starts[group + 1]]
-            block = np.empty((matrix.shape[1], len(members)), matrix.dtype)
-            # A copy keeps other threads waiting, so a large one is made in steps.
-            for start in range(0, len(members), _ROWS_AT_ONCE):
-                part = members[start : start + _ROWS_AT_ONCE]
-                block[:, start : start + _ROWS_AT_ONCE] = matrix[part].T
-            self._blocks[group] = block
-            self.on_copied()
-        return block
-
-
-def _nothing() -> None:
-    """Do nothing."""
+        bounds = [
+            self.codes.part(self.starts[one], self.starts[one + 1]).upper_bounds(query) for one in groups
+        ]
+        bounds.append(every.upper_bounds(query, self.length))
+        positions.append(np.arange(self.length, self.length + len(bounds[-1])))
+        return np.concatenate(positions), np.concatenate(bounds)
 
 
 def read_clusters(folder: Path, created: str | None, length: int) -> Clusters | None:
-    """Return the groups of the vectors in `folder`, or None where there are none of these vectors."""
-    try:
-        with np.load(folder / _FILE, allow_pickle=False) as stored:
-            clusters = Clusters(
-                stored["centres"],
-                stored["order"],
-                stored["starts"].astype(np.int64),
-                str(stored["created"]),
-                str(stored["stamp"]),
-            )
-    except FileNotFoundError:
-        return None
-    return clusters if clusters.created == created and clusters.length <= length else None
+    """Return the groups of the vectors in `folder`, or None where there are none of these vectors.
+
+    Those of an earlier version, which have no codes, are none.
+    """
+    for _ in range(_READ_ATTEMPTS):
+        try:
+            with np.load(folder / _FILE, allow_pickle=False) as stored:
+                if "facts" not in stored or str(stored["created"]) != created:
+                    return None
+                order, facts, centres = stored["order"], stored["facts"], stored["centres"]
+                starts, stamp = stored["starts"].astype(np.int64), str(stored["stamp"])
+            rows = mapped_array(folder / _codes_file(stamp), np.int8, len(order), centres.shape[1])
+        except FileNotFoundError:
+            # There are none, or others have just taken their place.
+            continue
+        if len(order) > length:
+            return None
+        return Clusters(centres, order, starts, Codes(rows, facts), str(created))
+    return None
 
 
 def group_vectors(
@@ -114,10 +104,31 @@ def group_vectors(
     order = np.argsort(group_of, kind="stable").astype(np.uint32)
     starts = np.concatenate([[0], np.cumsum(np.bincount(group_of, minlength=len(centres)))])
     stamp = secrets.token_hex(6)
+    facts = _write_codes(folder / _codes_file(stamp), matrix, order)
     draft = folder / f"{stamp}.{_FILE}"
-    np.savez(draft, centres=centres, order=order, starts=starts, created=created, stamp=stamp)
+    np.savez(draft, centres=centres, order=order, starts=starts, facts=facts, created=created, stamp=stamp)
     draft.replace(folder / _FILE)
+    for old in folder.glob(_codes_file("*")):
+        if old.name != _codes_file(stamp):
+            old.unlink()
     return True
+
+
+def _codes_file(stamp: str) -> str:
+    return f"clusters.{stamp}.i8"
+
+
+def _write_codes(path: Path, matrix: Array, order: Array) -> Array:
+    """Write the codes of the rows of `matrix`, in this order, and return the facts beside them."""
+    facts = np.empty((FACTS, len(order)), np.float32)
+    with path.open("wb") as file:
+        for start in range(0, len(order), _ROWS_AT_ONCE):
+            codes = quantised(matrix[order[start : start + _ROWS_AT_ONCE]])
+            file.write(codes.rows.tobytes())
+            facts[:, start : start + len(codes)] = codes.facts
+        file.flush()
+        os.fsync(file.fileno())
+    return facts
 
 
 def _centres(matrix: Array) -> Array:

@@ -1,14 +1,13 @@
 """The vectors of an index: a file of float32 rows, found by the hash of the text that they stand for.
 
 Rows are only ever appended, so readers map the file and look at its length. A product whose text did not
-change keeps its vector through every reload. Similarity is exact: one product of the matrix with the query,
-over a copy in memory that lies column by column, which is twice as fast as row by row.
+change keeps its vector through every reload. Beside the vectors are their codes, a byte for each number, by
+which a search chooses those that it compares.
 """
 
 from __future__ import annotations
 
 import fcntl
-import mmap
 import os
 import secrets
 import shutil
@@ -23,6 +22,7 @@ import orjson
 from search_proxy.engine.columns import Array
 from search_proxy.engine.embedder import Embedder
 from search_proxy.engine.vector_clusters import group_vectors, read_clusters
+from search_proxy.engine.vector_codes import StoredCodes, append_codes, mapped_array, stored_codes
 from search_proxy.errors import SearchUnavailable
 
 VECTORS = "vectors"
@@ -30,14 +30,8 @@ _MATRIX = "matrix.f32"
 _HASHES = "hashes.u64"
 _META = "meta.json"
 
-GATHER_SHARE = 0.08
-GATHER_ROWS = 40_000
-"""Below this share, and number, of rows, gathering those of a filter is faster than anything else."""
-
-BLOCK_ROWS = 8_192
-"""Rows of one block of the copy in memory: its results stay in a near cache, and making one takes 7 ms."""
-
-_COPIES_PER_FORGETTING = 32
+_GATHERED_AT_ONCE = 2_048
+_CODED_AT_ONCE = 8_192
 
 
 def text_hash(text: str) -> int:
@@ -49,33 +43,32 @@ class VectorFile:
     """The vectors of one index, mapped; `position_by_hash` are sorted hashes and where each one's row is."""
 
     def __init__(self, folder: Path, embedder: Embedder, before: VectorFile | None = None) -> None:
-        """Map the vectors; blocks that `before` has already of the same file are taken over.
+        """Map the vectors; what `before` has in memory of the same file is taken over.
 
         Raises:
             SearchUnavailable: They are of another model.
         """
         self._folder = folder / VECTORS
-        self.length = stored_vectors(folder)
         check_model(folder, embedder)
-        if self.length:
-            with (self._folder / _MATRIX).open("rb") as file:
-                mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-            numbers = np.frombuffer(mapped, np.float32, self.length * embedder.dimension)
-            self.matrix: Array = numbers.reshape(self.length, embedder.dimension)
-            hashes = np.fromfile(self._folder / _HASHES, "<u8", self.length)
-        else:
-            self.matrix = np.empty((0, embedder.dimension), np.float32)
-            mapped = None
-            hashes = np.empty(0, "<u8")
-        self._pages = _Pages(mapped)
         self.created = _created(self._folder)
+        self._map(stored_vectors(folder), embedder.dimension, before)
+        while (created := _created(self._folder)) != self.created:
+            # All were made anew meanwhile, and what was mapped may be some of these and some of those.
+            self.created = created
+            self._map(stored_vectors(folder), embedder.dimension, before)
+
+    def _map(self, length: int, dimension: int, before: VectorFile | None) -> None:
+        self.length = length
+        self.matrix: Array = np.empty((0, dimension), np.float32)
+        hashes: Array = np.empty(0, "<u8")
+        if length:
+            self.matrix = mapped_array(self._folder / _MATRIX, np.float32, length, dimension)
+            hashes = np.fromfile(self._folder / _HASHES, "<u8", length)
         is_same = before is not None and before.created is not None and before.created == self.created
-        self._blocks: list[Array] = before.full_blocks(self.length) if before is not None and is_same else []
-        self.clusters = read_clusters(self._folder, self.created, self.length)
-        if is_same and before is not None and before.clusters is not None and self.clusters is not None:
-            self.clusters.take_over(before.clusters)
-        if self.clusters is not None:
-            self.clusters.on_copied = self._pages.forget
+        self.codes: StoredCodes = StoredCodes(
+            self._folder, self.matrix, before.codes if is_same and before else None
+        )
+        self.clusters = read_clusters(self._folder, self.created, length)
         self._order = np.argsort(hashes, kind="stable")
         self._sorted = hashes[self._order]
 
@@ -87,60 +80,18 @@ class VectorFile:
         return np.where(self._sorted[at] == hashes, self._order[at], -1)
 
     def similarities(self, query: Array, positions: Array) -> Array:
-        """Return the similarity of `query` to the vector at each position."""
-        if self.are_few(len(positions)):
-            gathered: Array = self.matrix[positions] @ query
-            return gathered
-        chosen: Array = self.every_similarity(query)[positions]
-        return chosen
-
-    def every_similarity(self, query: Array) -> Array:
-        """Return the similarity of `query` to every vector, by position."""
-        every = np.empty(self.length, np.float32)
-        for number in range(-(-self.length // BLOCK_ROWS)):
-            start = number * BLOCK_ROWS
-            np.matmul(query, self._block(number), out=every[start : start + BLOCK_ROWS])
-        return every
+        """Return the similarity of `query` to the vector at each position; of equal vectors it is equal."""
+        similar = np.empty(len(positions), np.float32)
+        for start in range(0, len(positions), _GATHERED_AT_ONCE):
+            part = positions[start : start + _GATHERED_AT_ONCE]
+            # Row by row: a product of all rows with the query rounds a row differently at another place.
+            np.vecdot(self.matrix[part], query, out=similar[start : start + len(part)])
+        return similar
 
     def group(self) -> None:
         """Group the vectors where they have become too many to compare all of them."""
         if self.created is not None:
             group_vectors(self._folder, self.matrix, self.created, self.clusters)
-
-    def are_few(self, rows: int) -> bool:
-        """Return whether so many rows are compared faster one by one than with all others."""
-        return rows < GATHER_SHARE * self.length and rows <= GATHER_ROWS
-
-    def full_blocks(self, length: int) -> list[Array]:
-        """Return the blocks in memory that are as they should be in a file of `length` rows."""
-        if length == self.length:
-            return self._blocks[:]
-        return self._blocks[: min(length, self.length) // BLOCK_ROWS]
-
-    def _block(self, number: int) -> Array:
-        """Return one block, column by column; searches that make the same at once make equal ones."""
-        if number >= len(self._blocks):
-            start = number * BLOCK_ROWS
-            made = np.ascontiguousarray(self.matrix[start : start + BLOCK_ROWS].T)
-            self._pages.forget()
-            if number == len(self._blocks):
-                self._blocks.append(made)
-            return made
-        return self._blocks[number]
-
-
-class _Pages:
-    """The file's pages in this process's memory."""
-
-    def __init__(self, mapped: mmap.mmap | None) -> None:
-        self._mapped = mapped
-        self._copied = 0
-
-    def forget(self) -> None:
-        """Leave pages that were copied to the system's cache, now and then; who needs one reads it again."""
-        self._copied += 1
-        if self._mapped is not None and self._copied % _COPIES_PER_FORGETTING == 0:
-            self._mapped.madvise(mmap.MADV_DONTNEED)
 
 
 def _created(vectors: Path) -> str | None:
@@ -209,6 +160,8 @@ class VectorAppender:
         self._folder = folder
         self._length = length
         self._dimension = dimension
+        self._coded = min(stored_codes(folder, dimension), length)
+        self._add_codes()
 
     def append(self, hashes: Array, rows: Array) -> None:
         """Append one batch and flush it to disk.
@@ -222,6 +175,15 @@ class VectorAppender:
         self._write(_MATRIX, np.ascontiguousarray(rows, np.float32).tobytes(), self._dimension * 4)
         self._write(_HASHES, hashes.astype("<u8").tobytes(), 8)
         self._length += len(hashes)
+        self._add_codes()
+
+    def _add_codes(self) -> None:
+        """Write the codes of all vectors that have none yet; those of an earlier version have none."""
+        while self._coded < self._length:
+            stop = min(self._coded + _CODED_AT_ONCE, self._length)
+            matrix = mapped_array(self._folder / _MATRIX, np.float32, stop, self._dimension)
+            append_codes(self._folder, matrix[self._coded :], self._coded)
+            self._coded = stop
 
     def _write(self, name: str, content: bytes, width: int) -> None:
         with (self._folder / name).open("ab") as file:

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from search_proxy.engine import vectors as vectors_module
 from search_proxy.engine.catalog_writer import add_documents
 from search_proxy.engine.columns import Array
 from search_proxy.engine.fusion import Fusion, Lanes, fuse
 from search_proxy.engine.snapshot import open_snapshot
+from search_proxy.engine.vector_codes import BLOCK_ROWS
 from search_proxy.engine.vector_lane import VectorLane
-from search_proxy.engine.vectors import BLOCK_ROWS, VectorFile, appending
+from search_proxy.engine.vectors import VectorFile, appending
 from tests.search_proxy.engine.word_embedder import WordEmbedder
 
 _CHANCE = np.random.default_rng(5)
@@ -45,21 +45,22 @@ def test_every_row_is_compared_whatever_block_it_is_in(tmp_path: Path) -> None:
     rows = np.concatenate([rows, _append(folder, BLOCK_ROWS, len(rows))])
     second = VectorFile(folder, WordEmbedder(), first)
     assert _agrees(second, rows, query)
-    assert len(first.full_blocks(second.length)) == 1
     anew = _append(folder, len(rows), 0, again=True)
     third = VectorFile(folder, WordEmbedder(), second)
     assert _agrees(third, anew, query)
 
 
-@pytest.mark.parametrize("share", [0.5 * vectors_module.GATHER_SHARE, 2 * vectors_module.GATHER_SHARE])
-def test_few_rows_and_many_rows_are_compared_alike(tmp_path: Path, share: float) -> None:
-    """Gathered, or taken out of all."""
+@pytest.mark.parametrize("count", [1, 100, 2_500])
+def test_few_rows_and_many_rows_are_compared_alike(tmp_path: Path, count: int) -> None:
+    """To the last bit, whichever others are asked for: equal vectors are equally near, and rows decide."""
     folder = tmp_path / "shop"
     folder.mkdir()
-    rows = _append(folder, 2_000, 0)
+    rows = _append(folder, 3_000, 0)
     opened = VectorFile(folder, WordEmbedder())
-    positions = np.sort(_CHANCE.choice(2_000, int(share * 2_000), replace=False))
-    assert np.allclose(opened.similarities(rows[7], positions), rows[positions] @ rows[7], atol=1e-5)
+    positions = np.sort(_CHANCE.choice(3_000, count, replace=False))
+    found = opened.similarities(rows[7], positions)
+    assert np.allclose(found, rows[positions] @ rows[7], atol=1e-5)
+    assert found.tolist() == opened.similarities(rows[7], np.arange(3_000))[positions].tolist()
 
 
 @pytest.mark.parametrize("order", ["as loaded", "shuffled", "some missing"])

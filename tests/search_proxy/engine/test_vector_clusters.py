@@ -13,6 +13,7 @@ import pytest
 from search_proxy.engine.catalog_writer import add_documents
 from search_proxy.engine.columns import Array
 from search_proxy.engine.fusion import Fusion
+from search_proxy.engine.quantised import query_codes
 from search_proxy.engine.searching import search_snapshot
 from search_proxy.engine.snapshot import Snapshot, open_snapshot
 from search_proxy.engine.vector_clusters import group_vectors, read_clusters
@@ -66,13 +67,17 @@ def test_the_nearest_are_found_in_the_nearest_groups(grouped: tuple[Path, Array]
     assert (clusters.length, opened.length) == (900, 1_000)
     query = opened.matrix[5]
     truly = set(np.argsort(-(opened.matrix @ query))[:20].tolist())
-    positions, similar = clusters.nearest(opened.matrix, query, 300)
+    codes = query_codes(query)
+    assert codes is not None
+    positions, bounds = clusters.upper_bounds(opened.codes, query, codes, 300)
     assert len(positions) < 600
-    assert np.allclose(similar, opened.matrix[positions] @ query, atol=1e-5)
+    similar = opened.similarities(query, positions)
+    assert (similar <= bounds).all()
+    assert np.allclose(similar, bounds, atol=0.06)
     found = positions[np.argsort(-similar)[:20]]
     assert len(truly & set(found.tolist())) >= 18
     assert set(range(900, 1_000)) <= set(positions.tolist())
-    everything, _ = clusters.nearest(opened.matrix, query, opened.length)
+    everything, _ = clusters.upper_bounds(opened.codes, query, codes, opened.length)
     assert sorted(everything.tolist()) == list(range(1_000))
 
 
@@ -152,7 +157,22 @@ def test_groups_are_made_when_they_are_due(tmp_path: Path) -> None:
     assert group_vectors(tmp_path, again, "one", clusters, exact_up_to=300)
     fresh = read_clusters(tmp_path, "one", 450)
     assert fresh is not None
-    assert (fresh.length, fresh.stamp != clusters.stamp) == (450, True)
+    assert fresh.length == 450
+
+
+def test_groups_without_codes_are_none_and_only_the_last_codes_stay(tmp_path: Path) -> None:
+    """Those of an earlier version have none; a search then compares everything, until the next run groups."""
+    matrix = np.random.default_rng(2).standard_normal((400, 8)).astype(np.float32)
+    for _ in range(2):
+        assert group_vectors(tmp_path, matrix, "one", None, exact_up_to=300)
+        (codes,) = tmp_path.glob("*.i8")
+    assert read_clusters(tmp_path, "one", 400) is not None
+    codes.unlink()
+    assert read_clusters(tmp_path, "one", 400) is None
+    with np.load(tmp_path / "clusters.npz") as stored:
+        earlier = {name: stored[name] for name in stored if name != "facts"}
+    np.savez(tmp_path / "clusters.npz", **earlier)
+    assert read_clusters(tmp_path, "one", 400) is None
 
 
 def _mask(snapshot: Snapshot, color: str | None) -> Array:
