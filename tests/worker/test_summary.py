@@ -41,7 +41,7 @@ BY_RULES = (
     "Found 214 products. Look in Tents and Sleeping Bags, from $12.50 to $349. "
     "The best match is [Down Bag](<p:b-1>)."
 )
-HASTY = SummaryConfig(deadlines=Deadlines(first_event_seconds=0.05, gap_seconds=0.05, total_seconds=4.0))
+HASTY = SummaryConfig(deadlines=Deadlines(first_event_seconds=0.25, gap_seconds=0.25, total_seconds=4.0))
 
 
 @pytest.fixture

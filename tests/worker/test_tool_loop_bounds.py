@@ -101,7 +101,7 @@ async def test_the_last_tokens_are_kept_for_the_answer(tmp_path: Path) -> None:
 
 async def test_a_loop_that_takes_too_long_is_ended_and_its_call_given_up(tmp_path: Path) -> None:
     """The model's connection closes, what was found stays, the rules answer."""
-    async with tool_shop(tmp_path, {"max_seconds": 0.4}) as (shop, gemini):
+    async with tool_shop(tmp_path, {"max_seconds": 1.0}) as (shop, gemini):
         gemini.script(calls(RED_TENT), [Head(), Stall()])
         said = await Talk(shop.client).say(ASKED)
         async with asyncio.timeout(5):

@@ -25,7 +25,7 @@ from worker.planning.plan import PlanEvent, PlanReport, PlanRequest
 CALLER = Caller(account_id="acme", key_kind="open")
 REQUEST = PlanRequest(caller=CALLER, index="shop", query="something warm", max_categories=6)
 PATIENT = Deadlines(first_event_seconds=4.0, gap_seconds=4.0, total_seconds=4.5)
-HASTY = Deadlines(first_event_seconds=0.05, gap_seconds=0.05, total_seconds=60.0)
+HASTY = Deadlines(first_event_seconds=0.25, gap_seconds=0.25, total_seconds=60.0)
 COLORS = (("red", 60), ("blue", 30))
 DESCRIPTION = IndexDescription(
     index="shop",
