@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
-import aiohttp
-
-from search_proxy.web.addresses import AddressRefused, AllowAddress, CheckedResolver, is_public
-from worker.errors import InvalidRequest, PayloadTooLarge
+from search_proxy.first_use import loaded
+from search_proxy.web.addresses import AllowAddress, is_public
+from worker.errors import InvalidRequest
 
 MAX_URL_CHARACTERS = 2_048
-_CHUNK_BYTES = 64 * 1024
 
 
 class ImageFetcher:
@@ -41,29 +39,11 @@ class ImageFetcher:
             PayloadTooLarge: There are more than `max_bytes`.
         """
         self._check(url, name)
-        timeout = aiohttp.ClientTimeout(total=self._timeout_seconds)
-        connector = aiohttp.TCPConnector(resolver=CheckedResolver(self._allow_address), use_dns_cache=False)
-        try:
-            async with (
-                aiohttp.ClientSession(
-                    connector=connector, timeout=timeout, auto_decompress=False, trust_env=False
-                ) as session,
-                session.get(
-                    url, allow_redirects=False, headers={"Accept": "image/*", "Accept-Encoding": "identity"}
-                ) as response,
-            ):
-                if response.status != 200:
-                    redirects = ", and redirects are not followed" if 300 <= response.status < 400 else ""
-                    raise InvalidRequest(f"{name} answered with status {response.status}{redirects}")
-                return await _read(response, name, max_bytes)
-        except AddressRefused as error:
-            raise InvalidRequest(f"{name} is at an address that is not public") from error
-        except TimeoutError as error:
-            raise InvalidRequest(f"{name} did not arrive within {self._timeout_seconds} s") from error
-        except aiohttp.ClientError as error:
-            if isinstance(error.__cause__, AddressRefused):
-                raise InvalidRequest(f"{name} is at an address that is not public") from error
-            raise InvalidRequest(f"{name} could not be fetched") from error
+        downloading = await loaded("worker.image_download")
+        data: bytes = await downloading.download(
+            url, name, max_bytes, seconds=self._timeout_seconds, allow_address=self._allow_address
+        )
+        return data
 
     def _check(self, url: str, name: str) -> None:
         if len(url) > MAX_URL_CHARACTERS:
@@ -83,17 +63,6 @@ class ImageFetcher:
             )
         if _is_address(host) and not self._allow_address(host.strip("[]")):
             raise InvalidRequest(f"{name} is at an address that is not public")
-
-
-async def _read(response: aiohttp.ClientResponse, name: str, max_bytes: int) -> bytes:
-    if response.content_length is not None and response.content_length > max_bytes:
-        raise PayloadTooLarge(f"{name} has {response.content_length} bytes; at most {max_bytes} are allowed")
-    received = bytearray()
-    async for chunk in response.content.iter_chunked(_CHUNK_BYTES):
-        received += chunk
-        if len(received) > max_bytes:
-            raise PayloadTooLarge(f"{name} has more than {max_bytes} bytes; at most {max_bytes} are allowed")
-    return bytes(received)
 
 
 def _is_address(host: str) -> bool:

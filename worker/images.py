@@ -13,11 +13,8 @@ import binascii
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from io import BytesIO
-from typing import Final
 
-from PIL import Image, ImageOps, UnidentifiedImageError
-
+from search_proxy.first_use import loaded
 from worker.errors import InvalidRequest, PayloadTooLarge
 from worker.image_fetching import ImageFetcher
 from worker.image_headers import read_header
@@ -31,8 +28,6 @@ CANNOT_SEE_MESSAGE = "I cannot look at pictures here; tell me in words what you 
 
 _DECLARED = re.compile(r"data:(?P<type>[^;,]*)", re.I)
 _SAYS_NOTHING = frozenset({"", "application/octet-stream"})
-_MIME_TYPE: Final = "image/jpeg"
-_QUALITY = 85
 _DECODERS = 2
 """Images decoded at once in a process; one takes some 100 MB for a moment."""
 
@@ -105,7 +100,11 @@ class ImageReader:
 
     async def _prepared(self, name: str, data: bytes) -> InlineImage:
         async with self._decoding:
-            return await asyncio.to_thread(prepare_image, name, data, self._limits)
+            preparing = await loaded("worker.image_preparing")
+            prepared: InlineImage = await asyncio.to_thread(
+                preparing.prepare_image, name, data, self._limits.max_side_sent
+            )
+        return prepared
 
 
 def decode_base64(name: str, text: str, max_bytes: int) -> bytes:
@@ -166,46 +165,3 @@ def check_declared(name: str, text: str, data: bytes) -> None:
         raise InvalidRequest(
             f"{name} says that it is {declared!r}, but its first bytes are of a {header.format}"
         )
-
-
-def prepare_image(name: str, data: bytes, limits: ImageLimits) -> InlineImage:
-    """Decode, turn upright, shrink and encode anew; runs in a thread.
-
-    Raises:
-        InvalidRequest: The image cannot be decoded, or is not of the size that its header says.
-    """
-    header = read_header(data)
-    if header is None:
-        raise InvalidRequest(f"{name} must be a PNG, JPEG, WebP or GIF; its first bytes are of none of them")
-    side = limits.max_side_sent
-    try:
-        with Image.open(BytesIO(data), formats=(header.format,)) as opened:
-            if opened.size != (header.width, header.height):
-                raise InvalidRequest(f"{name} has another size than its header says")
-            # A JPEG can be decoded at a fraction of its size, which is all that is wanted of it.
-            opened.draft("RGB", (side, side))
-            opened.load()
-            upright = ImageOps.exif_transpose(opened)
-        upright.thumbnail((side, side))
-        return InlineImage(mime_type=_MIME_TYPE, data=_encoded(upright))
-    except (
-        OSError,
-        SyntaxError,
-        ValueError,
-        EOFError,
-        MemoryError,
-        UnidentifiedImageError,
-        Image.DecompressionBombError,
-    ) as error:
-        raise InvalidRequest(f"{name} is not a readable {header.format}") from error
-
-
-def _encoded(image: Image.Image) -> bytes:
-    """Return a JPEG of the pixels alone, on white where the image lets through."""
-    pixels = image.convert("RGBA")
-    # A new image has no metadata to carry along: no position, no camera, no comment, no profile.
-    clean = Image.new("RGB", pixels.size, "white")
-    clean.paste(pixels, mask=pixels.getchannel("A"))
-    written = BytesIO()
-    clean.save(written, format="JPEG", quality=_QUALITY)
-    return written.getvalue()

@@ -9,7 +9,7 @@ import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 
-from search_proxy.reranking.cross_encoder import CrossEncoderConfig, open_cross_encoder
+from search_proxy.first_use import loaded
 from worker.llm.breaker import CircuitBreaker
 from worker.llm.language_model import LanguageModel
 from worker.llm.token_budget import TokenBudget
@@ -27,12 +27,13 @@ async def open_rerankers(
     async with AsyncExitStack() as stack:
         if settings.rerank_url is not None:
             key = settings.rerank_key
-            config = CrossEncoderConfig(
+            encoding = await loaded("search_proxy.reranking.cross_encoder")
+            config = encoding.CrossEncoderConfig(
                 url=settings.rerank_url,
                 model=settings.rerank_model,
                 api_key=None if key is None else key.get_secret_value(),
             )
-            encoder = await stack.enter_async_context(open_cross_encoder(config))
+            encoder = await stack.enter_async_context(encoding.open_cross_encoder(config))
             rerankers["http"] = GuardedReranker(
                 encoder, breaker=CircuitBreaker(time.monotonic), timeout_seconds=settings.rerank_http_seconds
             )

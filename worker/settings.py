@@ -16,7 +16,7 @@ from search_proxy.accounts.open_accounts import DynamoDBPlace
 from search_proxy.embedding.gemini_config import GeminiEmbeddingConfig
 from search_proxy.embedding.opening import EmbedderKind, EmbeddingConfig
 from search_proxy.engine.fusion import FusionMethod
-from search_proxy.web.providers import GOOGLE_URL, TAVILY_URL, WebSearchKeys
+from search_proxy.web.keys import GOOGLE_URL, TAVILY_URL, WebSearchKeys
 from worker.llm.deadlines import Deadlines
 from worker.settings_file import SettingsFileUnreadable, read_settings_file
 

@@ -2,31 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection
-from contextlib import asynccontextmanager
-
-import aiohttp
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import cast
 
 from search_proxy.accounts.view_gate_settings import ViewGateSettings
-from search_proxy.viewing.gate import ShutGate, ViewGate
-from search_proxy.viewing.http_gate import HttpViewGate, PermissionServices
+from search_proxy.first_use import loaded, opened_at_first_use
+from search_proxy.viewing.gate import ShutGate, View, ViewGate
 from search_proxy.viewing.local_gate import LocalViewGate
-from search_proxy.viewing.service_addresses import ServiceAddresses, ServiceResolver
-
-MAX_CONNECTIONS = 100
-
-_HEADERS = {
-    "accept": "application/json",
-    "accept-encoding": "identity",
-    "content-type": "application/json",
-    "user-agent": "aisle-view-gate/1.0",
-}
+from search_proxy.viewing.service_gate import AskedServices, HttpViewGate
 
 
 class ViewGates:
     """Makes gates; without `services` an account that has chosen a permission service is shown nothing."""
 
-    def __init__(self, services: PermissionServices | None = None) -> None:
+    def __init__(self, services: AskedServices | None = None) -> None:
         self._services = services
 
     def gate_for(self, settings: ViewGateSettings) -> ViewGate | None:
@@ -49,20 +39,35 @@ class ViewGates:
                 return ShutGate("closed", "the account's view gate is closed")
 
 
+class ServicesAtFirstUse:
+    """Permission services whose client is opened for the first page that one is asked about."""
+
+    def __init__(self, opened: Callable[[], Awaitable[AskedServices]]) -> None:
+        self._opened = opened
+
+    async def allowed(
+        self, url: str, view: View, ids: Sequence[str], *, seconds: float, cache_seconds: float
+    ) -> frozenset[str]:
+        """Return which of `ids` the service at `url` allows.
+
+        Raises:
+            ViewGateFailed: The service is not to be asked, did not answer in time, or not properly.
+        """
+        services = await self._opened()
+        return await services.allowed(url, view, ids, seconds=seconds, cache_seconds=cache_seconds)
+
+
 @asynccontextmanager
 async def open_view_gates(listed_hosts: Collection[str] = ()) -> AsyncIterator[ViewGates]:
     """Yield the gates of a process; leaving closes the connections to permission services."""
-    addresses = ServiceAddresses(listed_hosts)
-    # `force_close` is not set: a page's deadline has no room for a new connection each time.
-    connector = aiohttp.TCPConnector(
-        resolver=ServiceResolver(addresses), use_dns_cache=False, limit=MAX_CONNECTIONS
-    )
-    async with aiohttp.ClientSession(
-        connector=connector,
-        headers=_HEADERS,
-        cookie_jar=aiohttp.DummyCookieJar(),
-        auto_decompress=False,
-        trust_env=False,
-        timeout=aiohttp.ClientTimeout(total=30),
-    ) as session:
-        yield ViewGates(PermissionServices(session, addresses.check))
+
+    async def open_services() -> AbstractAsyncContextManager[AskedServices]:
+        asking = await loaded("search_proxy.viewing.http_gate")
+        opening = asking.open_permission_services(listed_hosts)
+        return cast(AbstractAsyncContextManager[AskedServices], opening)
+
+    async with opened_at_first_use(open_services) as opened:
+        if listed_hosts:
+            # Who lists hosts has accounts that ask them: their first page need not wait.
+            await opened()
+        yield ViewGates(ServicesAtFirstUse(opened))

@@ -11,13 +11,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from contextlib import asynccontextmanager
 
 import aiohttp
 import orjson
 
 from search_proxy.viewing.gate import View, ViewGateFailed
+from search_proxy.viewing.service_addresses import ServiceAddresses, ServiceResolver
 from search_proxy.viewing.verdicts import Verdicts
 from search_proxy.web.addresses import AddressRefused
 
@@ -29,6 +30,15 @@ MAX_ANSWER_BYTES = 1_048_576
 REST_AFTER_FAILURES = 3
 REST_SECONDS = 1.0
 """One answer makes some ten searches: a service that is away must not cost each of them its deadline."""
+
+MAX_CONNECTIONS = 100
+
+_HEADERS = {
+    "accept": "application/json",
+    "accept-encoding": "identity",
+    "content-type": "application/json",
+    "user-agent": "aisle-view-gate/1.0",
+}
 
 CheckUrl = Callable[[str], None]
 """Raises `ViewGateFailed` for a URL that this server does not ask."""
@@ -123,29 +133,6 @@ class PermissionServices:
 _REMEMBERED_FAILURES = 1_000
 
 
-class HttpViewGate:
-    """The permission service of one account, as a gate."""
-
-    def __init__(
-        self, services: PermissionServices, url: str, *, seconds: float, cache_seconds: float
-    ) -> None:
-        self._services = services
-        self._url = url
-        self._seconds = seconds
-        self._cache_seconds = cache_seconds
-
-    async def allowed(self, view: View, hits: Sequence[Mapping[str, Any]]) -> frozenset[str]:
-        """Return which of the hits the service allows.
-
-        Raises:
-            ViewGateFailed: The service could not be asked, or gave no proper answer in time.
-        """
-        ids = [str(hit["_id"]) for hit in hits]
-        return await self._services.allowed(
-            self._url, view, ids, seconds=self._seconds, cache_seconds=self._cache_seconds
-        )
-
-
 def allowed_in(body: bytes, asked: Sequence[str]) -> frozenset[str]:
     """Return the ids that an answer allows.
 
@@ -165,3 +152,22 @@ def allowed_in(body: bytes, asked: Sequence[str]) -> frozenset[str]:
     if not set(allowed) <= set(asked):
         raise ViewGateFailed("unknown_id", "the answer allows a document that nobody asked for")
     return frozenset(allowed)
+
+
+@asynccontextmanager
+async def open_permission_services(listed_hosts: Collection[str] = ()) -> AsyncIterator[PermissionServices]:
+    """Yield what asks them; leaving closes the connections."""
+    addresses = ServiceAddresses(listed_hosts)
+    # `force_close` is not set: a page's deadline has no room for a new connection each time.
+    connector = aiohttp.TCPConnector(
+        resolver=ServiceResolver(addresses), use_dns_cache=False, limit=MAX_CONNECTIONS
+    )
+    async with aiohttp.ClientSession(
+        connector=connector,
+        headers=_HEADERS,
+        cookie_jar=aiohttp.DummyCookieJar(),
+        auto_decompress=False,
+        trust_env=False,
+        timeout=aiohttp.ClientTimeout(total=30),
+    ) as session:
+        yield PermissionServices(session, addresses.check)

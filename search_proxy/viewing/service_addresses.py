@@ -14,7 +14,8 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from aiohttp.resolver import ThreadedResolver
 
 from search_proxy.viewing.gate import ViewGateFailed
-from search_proxy.web.addresses import CheckedResolver, is_address, is_public
+from search_proxy.web.addresses import is_address, is_public
+from search_proxy.web.checked_resolver import CheckedResolver
 
 _PORTS = {"http": 80, "https": 443}
 

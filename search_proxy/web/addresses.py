@@ -7,11 +7,7 @@ very address that was checked; so a name that resolves anew to something private
 from __future__ import annotations
 
 import ipaddress
-import socket
 from collections.abc import Callable
-
-from aiohttp.abc import AbstractResolver, ResolveResult
-from aiohttp.resolver import ThreadedResolver
 
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
 
@@ -47,29 +43,3 @@ def is_address(host: str) -> bool:
         # `127.1`, `0x7f000001` and `2130706433` are addresses to a resolver.
         return bool(host) and host.rsplit(".", 1)[-1].lower().startswith(tuple("0123456789"))
     return True
-
-
-class CheckedResolver(AbstractResolver):
-    """Resolves names for connections, and refuses a name with any address that is not allowed."""
-
-    def __init__(self, allow_address: AllowAddress, resolver: AbstractResolver | None = None) -> None:
-        self._allow_address = allow_address
-        self._resolver = resolver or ThreadedResolver()
-
-    async def resolve(
-        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
-    ) -> list[ResolveResult]:
-        """Return the addresses of a name.
-
-        Raises:
-            AddressRefused: One of them is not allowed.
-        """
-        found = await self._resolver.resolve(host, port, family)
-        for result in found:
-            if not self._allow_address(result["host"]):
-                raise AddressRefused(f"{host!r} is at an address that is not public")
-        return found
-
-    async def close(self) -> None:
-        """Close the resolver behind."""
-        await self._resolver.close()

@@ -15,7 +15,8 @@ from urllib.parse import urljoin, urlsplit, urlunsplit
 import aiohttp
 from aiohttp.abc import AbstractResolver
 
-from search_proxy.web.addresses import AddressRefused, AllowAddress, CheckedResolver, is_address, is_public
+from search_proxy.web.addresses import AddressRefused, AllowAddress, is_address, is_public
+from search_proxy.web.checked_resolver import CheckedResolver
 from search_proxy.web.page_text import clean, read_page
 from search_proxy.web.robots import RobotsRules
 from search_proxy.web.tier import WebError, WebPage

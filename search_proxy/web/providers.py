@@ -6,32 +6,28 @@ key is never in it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx
 import orjson
 
 from search_proxy.feeds.html_text import plain_text
+from search_proxy.web.keys import WebSearchKeys
 from search_proxy.web.tier import WebError, WebResult, WebSearcher
 
-TAVILY_URL = "https://api.tavily.com"
-GOOGLE_URL = "https://customsearch.googleapis.com"
 _LONGEST_SNIPPET = 500
 _LONGEST_TITLE = 200
 _MAX_ANSWER_BYTES = 2_000_000
+_TIMEOUT = httpx.Timeout(10.0, connect=3.0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WebSearchKeys:
-    """What is set up; Google needs both its key and the id of a search engine."""
-
-    tavily_key: str | None = None
-    google_key: str | None = None
-    google_engine: str | None = None
-    tavily_url: str = TAVILY_URL
-    google_url: str = GOOGLE_URL
+@asynccontextmanager
+async def open_searcher(keys: WebSearchKeys) -> AsyncIterator[WebSearcher | None]:
+    """Yield the provider to ask, if one is set up; leaving closes its connections."""
+    async with httpx.AsyncClient(timeout=_TIMEOUT) as client:
+        yield choose_searcher(client, keys)
 
 
 def choose_searcher(client: httpx.AsyncClient, keys: WebSearchKeys) -> WebSearcher | None:

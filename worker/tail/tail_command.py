@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import importlib
 import os
 import shutil
 import signal
@@ -16,7 +17,6 @@ from typing import Any
 import orjson
 
 from worker.settings import Settings
-from worker.tail.live_lines import ServerRefused, follow_server
 from worker.tail.log_files import read_file, read_input
 from worker.tail.log_lines import LineReader
 from worker.tail.pretty import Pretty
@@ -114,8 +114,6 @@ class _Tail:
                 await self._read_server(place)
             else:
                 await self._read_log(place)
-        except ServerRefused as error:
-            self._give_up(str(error))
         except OSError as error:
             self._give_up(f"{place!r} cannot be read: {error.strerror or error}")
 
@@ -133,7 +131,12 @@ class _Tail:
             else:
                 self._show(data)
 
-        await follow_server(url, key, self.wanted, take)
+        # With its HTTP client it is loaded by who follows a server alone: `aisle serve` is the same command.
+        live = importlib.import_module("worker.tail.live_lines")
+        try:
+            await live.follow_server(url, key, self.wanted, take)
+        except live.ServerRefused as error:
+            self._give_up(str(error))
 
     async def _read_log(self, place: str) -> None:
         reader = LineReader(self.wanted)

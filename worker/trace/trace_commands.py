@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import shutil
 import sys
 from pathlib import Path
 from typing import Any
 
-import httpx
 import orjson
 
 from search_proxy.errors import SearchError
@@ -39,10 +39,8 @@ def register(commands: Any) -> argparse.ArgumentParser:
 def run_trace(args: argparse.Namespace, settings: Settings, *, plain: bool) -> int:
     """Print a trace; 1 when there is none."""
     try:
-        trace = (
-            _asked(args.url, args.run_id, settings) if args.url else trace_files(settings).read(args.run_id)
-        )
-    except (OSError, TraceUnreadable, httpx.HTTPError) as error:
+        trace = _read(args.url, args.run_id, settings)
+    except (OSError, TraceUnreadable) as error:
         sys.stderr.write(f"aisle trace: {error}\n")
         return 1
     if trace is None:
@@ -79,13 +77,11 @@ async def run_replay(args: argparse.Namespace, commanded: CommandServices) -> in
     return 1 if result.differences else 0
 
 
-def _asked(url: str, run_id: str, settings: Settings) -> dict[str, Any]:
-    headers = {} if settings.key is None else {"authorization": f"Bearer {settings.key.get_secret_value()}"}
-    answer = httpx.get(f"{url.rstrip('/')}/api/v1/runs/{run_id}/trace", headers=headers, timeout=10)
-    if answer.status_code != 200:
-        try:
-            said = answer.json()["message"]
-        except (ValueError, KeyError, TypeError):
-            said = "it is no aisle server"
-        raise TraceUnreadable(f"{said} ({answer.status_code})")
-    return read_trace(answer.content)
+def _read(url: str | None, run_id: str, settings: Settings) -> dict[str, Any] | None:
+    if not url:
+        return trace_files(settings).read(run_id)
+    # With its HTTP client it is loaded by those alone who ask a server: `aisle serve` is the same command.
+    trace: dict[str, Any] = importlib.import_module("worker.trace.server_trace").ask_for_trace(
+        url, run_id, settings.key
+    )
+    return trace

@@ -20,9 +20,9 @@ from mcp_types import TextContent
 from search_proxy.grpc import search_pb2
 from search_proxy.grpc.search_pb2_grpc import SearchServiceStub
 from search_proxy.tools.tool_set import TOOLS
+from search_proxy.web.keys import WebSearchKeys
 from search_proxy.web.opening import open_web_tier
 from search_proxy.web.page_fetcher import FetchBounds
-from search_proxy.web.providers import WebSearchKeys
 from tests.search_proxy.tools.corpora import mails
 from tests.search_proxy.tools.test_tenants import MINE, leaks, shared
 from tests.search_proxy.web.web_servers import NameTable, html, small_web, tavily_answer

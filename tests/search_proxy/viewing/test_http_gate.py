@@ -15,8 +15,9 @@ import pytest
 from search_proxy.accounts.view_gate_settings import ViewGateSettings
 from search_proxy.viewing.gate import View, ViewGate, ViewGateFailed
 from search_proxy.viewing.gates import ViewGates, open_view_gates
-from search_proxy.viewing.http_gate import MAX_ANSWER_BYTES, HttpViewGate, PermissionServices, allowed_in
+from search_proxy.viewing.http_gate import MAX_ANSWER_BYTES, PermissionServices, allowed_in
 from search_proxy.viewing.service_addresses import ServiceAddresses
+from search_proxy.viewing.service_gate import HttpViewGate
 from search_proxy.viewing.verdicts import Verdicts
 from tests.support.clocks import FakeClock
 from tests.support.permission_service import (

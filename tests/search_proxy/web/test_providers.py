@@ -6,7 +6,8 @@ import httpx
 import orjson
 import pytest
 
-from search_proxy.web.providers import WebSearchKeys, choose_searcher
+from search_proxy.web.keys import WebSearchKeys
+from search_proxy.web.providers import choose_searcher
 from search_proxy.web.tier import WebError
 from tests.search_proxy.web.web_servers import (
     GOOGLE_ENGINE,
