@@ -72,22 +72,38 @@ def fuse(lanes: Lanes, fusion: Fusion) -> tuple[Array, Array]:
     else:
         scores = _reciprocal(lanes, best_text, best_vector, candidates, fusion)
     # Behind every candidate comes what only the text lane has, in its own order.
-    at = np.minimum(np.searchsorted(lanes.text_rows, candidates), max(0, len(lanes.text_rows) - 1))
-    is_text = lanes.text_rows[at] == candidates if len(lanes.text_rows) else np.zeros(len(candidates), bool)
-    others = np.ones(len(lanes.text_rows), bool)
-    others[at[is_text]] = False
-    if not others.any():
+    places = np.searchsorted(lanes.text_rows, candidates)
+    is_text = np.zeros(len(candidates), bool)
+    inside = np.count_nonzero(places < len(lanes.text_rows))
+    is_text[:inside] = lanes.text_rows[places[:inside]] == candidates[:inside]
+    chosen = places[is_text]
+    if len(chosen) == len(lanes.text_rows):
         return candidates, scores
     fused = lanes.text_scores.astype(np.float64)
-    highest = float(fused[others].max())
+    fused[chosen] = -np.inf
+    highest = float(fused.max())
     floor = float(scores.min()) if len(scores) else 0.0
     fused *= (floor if floor > 0 else 1.0) / (highest * 1.001)
     if floor <= 0:
         fused += floor - 1
-    fused[at[is_text]] = scores[is_text]
-    places = np.searchsorted(lanes.text_rows, candidates[~is_text])
-    rows = np.insert(lanes.text_rows, places, candidates[~is_text])
-    return rows, np.insert(fused, places, scores[~is_text])
+    fused[chosen] = scores[is_text]
+    return _with(lanes.text_rows, fused, places[~is_text], candidates[~is_text], scores[~is_text])
+
+
+def _with(
+    rows: Array, scores: Array, places: Array, more_rows: Array, more_scores: Array
+) -> tuple[Array, Array]:
+    """Return `rows` and `scores` with more of them, put in before those at `places`, which ascend."""
+    if not len(places):
+        return rows, scores
+    is_before = np.ones(len(rows) + len(places), bool)
+    at = places + np.arange(len(places))
+    is_before[at] = False
+    all_rows = np.empty(len(is_before), rows.dtype)
+    all_scores = np.empty(len(is_before), scores.dtype)
+    all_rows[is_before], all_rows[at] = rows, more_rows
+    all_scores[is_before], all_scores[at] = scores, more_scores
+    return all_rows, all_scores
 
 
 def nearest(rows: Array, similarities: Array, at_least: float | None, depth: int) -> tuple[Array, Array]:
@@ -132,8 +148,10 @@ def _shared_places(scores: Array) -> Array:
     if not len(scores):
         return scores
     steps = np.ceil(scores / (SHARED_STEP * scores[0]) - _ORDERS_EQUAL)
-    _, group, sizes = np.unique(-steps, return_inverse=True, return_counts=True)
-    places: Array = (np.cumsum(sizes) - (sizes + 1) / 2)[group]
+    is_edge = np.ones(len(steps) + 1, bool)
+    np.not_equal(steps[1:], steps[:-1], out=is_edge[1:-1])
+    edges = np.flatnonzero(is_edge)
+    places: Array = np.repeat((edges[:-1] + edges[1:] - 1) / 2, np.diff(edges))
     return places
 
 
