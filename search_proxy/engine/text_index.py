@@ -29,7 +29,7 @@ LENGTH_SHARE = 0.75
 DISMAX_TIE = 0.1
 """What the fields beside the best one add. Source: docs/engine.md."""
 
-IN_TITLE_SCORE = 0.5
+IN_TITLE_SCORE = 0.3
 """What a term in the title is worth beside all of this, however rare it is elsewhere: a word that few
 descriptions have and many titles do would rank the former first. Source: docs/engine.md."""
 

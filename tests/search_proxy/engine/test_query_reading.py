@@ -245,16 +245,16 @@ def test_the_nearest_terms_come_first_and_then_the_commonest() -> None:
 
 @pytest.mark.anyio
 async def test_a_title_comes_before_descriptions_that_few_products_have(backend: EmbeddedBackend) -> None:
-    """A shop full of jackets, and two bags with room for one: who types jacket wants a jacket."""
+    """A shop full of jackets, and six bags with room for one: who types jacket wants a jacket."""
     jackets = [
         {"_id": f"jacket-{at}", "productTitle": f"Linnet {at} fleece jacket", "description": "Warm and light"}
         for at in range(20)
     ]
     bags = [
         {"_id": f"bag-{at}", "productTitle": f"Moor {at} daypack", "description": "Room for a jacket"}
-        for at in range(2)
+        for at in range(6)
     ]
     lamps = [{"_id": f"lamp-{at}", "productTitle": f"Una {at} lamp"} for at in range(40)]
     await backend.add_documents("acme", "shop", [*bags, *jackets, *lamps])
-    found = await backend.search("acme", SearchRequest(index="shop", q="jacket", limit=22))
-    assert [str(hit["_id"])[:3] for hit in found.hits] == ["jac"] * 20 + ["bag"] * 2
+    found = await backend.search("acme", SearchRequest(index="shop", q="jacket", limit=26))
+    assert [str(hit["_id"])[:3] for hit in found.hits] == ["jac"] * 20 + ["bag"] * 6

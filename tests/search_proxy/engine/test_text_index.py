@@ -46,7 +46,7 @@ def _bm25(documents: list[dict[str, Any]], at: int, field: str, term: str) -> fl
 
 def _expected(documents: list[dict[str, Any]], at: int, term: str) -> float:
     by_field = [BOOSTS[text] * _bm25(documents, at, field, term) for field, text in _FIELDS.items()]
-    in_title = 0.5 if term in str(documents[at].get("productTitle", "")).split() else 0.0
+    in_title = 0.3 if term in str(documents[at].get("productTitle", "")).split() else 0.0
     return max(by_field) + 0.1 * (sum(by_field) - max(by_field)) + in_title
 
 
