@@ -54,3 +54,16 @@ class Event:
             self.name.encode(),
             self.json,
         )
+
+
+@dataclass(slots=True, eq=False)
+class SharedEvents:
+    """Encoded events that many runs emit and keep together; `holders` counts the finished ones that do."""
+
+    events: tuple[tuple[EventName, bytes], ...]
+    holders: int = 0
+
+    @property
+    def size(self) -> int:
+        """How many bytes they take, however many runs have them."""
+        return sum(len(data) for _, data in self.events)

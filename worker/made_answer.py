@@ -15,7 +15,7 @@ import orjson
 from search_proxy.models import SearchRequest, SearchResult
 from worker.answer import Answer
 from worker.category_search import CategoryHits
-from worker.events import EventName
+from worker.events import SharedEvents
 from worker.planning.plan import PlanDecision, PlanSource, QueryExpansion
 from worker.run import Run
 from worker.timing import Stage
@@ -31,7 +31,7 @@ class MadeAnswer:
     payload: bytes
     """The stored plan and summary that it was made with."""
     until: float
-    events: tuple[tuple[EventName, bytes], ...]
+    shared: SharedEvents
     initial: SearchResult
     searched: SearchRequest
     categories: tuple[CategoryHits, ...]
@@ -43,7 +43,7 @@ class MadeAnswer:
     @property
     def size(self) -> int:
         """About how many bytes it takes."""
-        return len(self.payload) + sum(len(data) + 100 for _, data in self.events) + 4_000
+        return len(self.payload) + self.shared.size + 5_000
 
     def is_of(self, payload: bytes) -> bool:
         """Return whether it was made with this stored answer, and lately."""
@@ -60,7 +60,7 @@ class MadeAnswer:
         answer.initial, answer.searched, answer.decision = self.initial, self.searched, self.decision
         answer.categories, answer.expansions = list(self.categories), list(self.expansions)
         answer.complements, answer.summary = list(self.complements), list(self.summary)
-        run.emit_encoded(self.events)
+        run.emit_shared(self.shared)
 
 
 def made_answer(answer: Answer, run: Run, payload: bytes) -> MadeAnswer | None:
@@ -71,7 +71,9 @@ def made_answer(answer: Answer, run: Run, payload: bytes) -> MadeAnswer | None:
     return MadeAnswer(
         payload=payload,
         until=time.monotonic() + KEPT_SECONDS,
-        events=tuple((event.name, _without_times(event.json)) for event in run.pending_after(0)),
+        shared=SharedEvents(
+            tuple((event.name, _without_times(event.json)) for event in run.pending_after(0))
+        ),
         initial=replace(initial, hits=(), facets={}),
         searched=searched,
         categories=tuple(replace(found, hits=()) for found in answer.categories),

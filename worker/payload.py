@@ -79,6 +79,9 @@ class AgenticPayload(BaseModel):
 
 def clean_query(text: str) -> str:
     """Return the query as it is searched: NFC, control characters as spaces, blanks collapsed."""
+    if text.isprintable():
+        # No control character and no line separator is printable.
+        return " ".join(unicodedata.normalize("NFC", text).split())
     plain = "".join(
         " " if unicodedata.category(character) in {"Cc", "Zl", "Zp"} else character for character in text
     )

@@ -11,12 +11,12 @@ import asyncio
 import logging
 import secrets
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from enum import StrEnum
 from typing import Any
 
 from worker.errors import WorkerError
-from worker.events import Event, EventName
+from worker.events import Event, EventName, SharedEvents
 from worker.packed_events import PackedEvents
 
 logger = logging.getLogger(__name__)
@@ -64,6 +64,7 @@ class Run:
         self.finished = False
         self.subscribers = 0
         self.log_bytes = 0
+        self.shared: SharedEvents | None = None
         self._end_event = end_event
         self._log: deque[Event] = deque()
         self._packed: PackedEvents | None = None
@@ -79,11 +80,13 @@ class Run:
             self._append(Event.of(self._next_seq, name, data))
             self.nudge()
 
-    def emit_encoded(self, events: Iterable[tuple[EventName, bytes]]) -> None:
-        """Append events whose data is JSON already, and wake every subscriber."""
-        if not self.finished:
-            for name, encoded in events:
-                self._append(Event(self._next_seq, name, encoded))
+    def emit_shared(self, shared: SharedEvents) -> None:
+        """Begin with events that others emit too, and wake every subscriber; they are not in `log_bytes`."""
+        if not self.finished and self.last_seq == 0:
+            self.shared = shared
+            for name, encoded in shared.events:
+                self._log.append(Event(self._next_seq, name, encoded))
+                self._next_seq += 1
             self.nudge()
 
     def _append(self, event: Event) -> None:
@@ -125,7 +128,7 @@ class Run:
 
     def pack(self) -> None:
         """Compress the log of a run that has ended; `log_bytes` is then what it takes."""
-        if self.finished and self._packed is None and self._log:
+        if self.finished and self._packed is None and self._log and self.shared is None:
             self._packed = PackedEvents.of(self._log[0].seq, self._log)
             self._log = deque()
             self.log_bytes = len(self._packed.body)

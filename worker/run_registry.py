@@ -123,8 +123,13 @@ class RunRegistry:
         self._active.pop(run.id, None)
         self._finished[run.id] = run
         self._finished_bytes += run.log_bytes
-        self._unpacked[run.id] = run
-        self._unpacked_bytes += run.log_bytes
+        if run.shared is not None:
+            if run.shared.holders == 0:
+                self._finished_bytes += run.shared.size
+            run.shared.holders += 1
+        else:
+            self._unpacked[run.id] = run
+            self._unpacked_bytes += run.log_bytes
         while self._unpacked_bytes > MAX_UNPACKED_BYTES:
             self._pack_oldest()
         while self._finished and (
@@ -145,6 +150,10 @@ class RunRegistry:
         if run is None:
             return
         self._finished_bytes -= run.log_bytes
+        if run.shared is not None:
+            run.shared.holders -= 1
+            if run.shared.holders == 0:
+                self._finished_bytes -= run.shared.size
         if self._unpacked.pop(run_id, None) is not None:
             self._unpacked_bytes -= run.log_bytes
 

@@ -51,6 +51,7 @@ class RunStream(Response):
         self._run = run
         self._registry = registry
         self._after = after
+        self._send_timeout_seconds = send_timeout_seconds
         self._watch = _StreamWatch(run, ping_seconds, send_timeout_seconds)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -60,7 +61,7 @@ class RunStream(Response):
             # An answer that has nothing to wait for is made in the first turn of its run's task.
             await asyncio.sleep(0)
             if self._run.finished:
-                await self._write(send)
+                await self._write_whole(send)
                 return
             async with asyncio.TaskGroup() as group:
                 watcher = group.create_task(
@@ -87,6 +88,17 @@ class RunStream(Response):
                 logger.info("sse_client_too_slow", extra={"run_id": self._run.id})
         except OSError:
             # The server says so when the client has left; the watcher sees it too.
+            return
+
+    async def _write_whole(self, send: Send) -> None:
+        """Write a run that has ended: there is nothing to wait for but a client that does not read."""
+        try:
+            async with asyncio.timeout(self._send_timeout_seconds):
+                await send(self._start_message())
+                await self._write_events(send)
+        except TimeoutError:
+            logger.info("sse_client_too_slow", extra={"run_id": self._run.id})
+        except OSError:
             return
 
     async def _wait_for_first_event(self) -> None:

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from worker.errors import UpstreamFailed
-from worker.events import Event, EventName
+from worker.events import Event, EventName, SharedEvents
 from worker.packed_events import PackedEvents
 from worker.run import MAX_LOG_EVENTS, EventsLost, Run
 from worker.run_registry import MAX_FINISHED_BYTES, MAX_UNPACKED_BYTES, RunRegistry, open_run_registry
@@ -85,6 +85,33 @@ async def test_many_finished_runs_take_a_part_of_what_they_said_and_are_all_read
         assert events[-1].name == EventName.STREAM_END
         assert [event.data for event in run.pending_after(7)] == [{"summary": "warm "}, {}]
         assert run.pending_after(run.last_seq) == []
+
+
+async def test_what_many_runs_have_said_alike_is_kept_once(registry: RunRegistry) -> None:
+    """Runs that share their events are all readable, and take no more than one of them."""
+    data = b'{"summary": "%b"}' % (b"x" * 100_000)
+    shared = SharedEvents(((EventName.INIT, b'{"n": 1}'), (EventName.DELTA, data)))
+
+    async def work(run: Run) -> None:
+        run.emit_shared(shared)
+        run.emit(EventName.DELTA, {"receipt": run.id})
+
+    runs = [Run(account_id="acme", index="shop") for _ in range(2 * MAX_FINISHED_BYTES // len(data))]
+    for run in runs:
+        registry.start(run, work)
+    await _ended(registry, runs[-1])
+    for run in runs:
+        assert registry.find(run.id, "acme", "owner") is run
+        assert [event.seq for event in run.pending_after(0)] == [1, 2, 3, 4]
+        assert run.pending_after(1)[0].json is data
+        assert run.pending_after(2)[0].data == {"receipt": run.id}
+    assert shared.holders == len(runs)
+    # Others' events come and push them out; then nothing of them is counted any more.
+    for number in range(_RUNS):
+        await _finished(registry, number)
+    while registry.find(runs[-1].id, "acme", "owner") is not None:
+        await _finished(registry)
+    assert shared.holders == 0
 
 
 async def test_a_packed_run_says_what_its_bounded_log_had_lost(registry: RunRegistry) -> None:
