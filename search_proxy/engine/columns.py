@@ -69,25 +69,27 @@ def join_columns(parts: Sequence[tuple[int, FieldColumns]]) -> FieldColumns:
     if len(parts) == 1 and parts[0][0] == 0:
         return parts[0][1]
     arrays: dict[str, Array] = {}
-    for name, kind in COLUMN_TYPES.items():
+    for name in COLUMN_TYPES:
         if name.startswith("text_") and name != "text_rows":
             continue
-        joined = [
-            part[name] + np.uint32(base) if name.endswith("_rows") else part[name] for base, part in parts
-        ]
-        arrays[name] = np.concatenate(joined).astype(kind, copy=False)
+        own = [(base, part.arrays[name]) for base, part in parts if name in part.arrays]
+        if own:
+            is_rows = name.endswith("_rows")
+            arrays[name] = np.concatenate([one + np.uint32(base) if is_rows else one for base, one in own])
+    with_texts = [part for _, part in parts if "text_codes" in part.arrays]
+    if not with_texts:
+        return FieldColumns(arrays)
     codes: dict[str, int] = {}
     coded = []
-    for _, part in parts:
+    for part in with_texts:
         translation = [codes.setdefault(text, len(codes)) for text in part.texts()]
         coded.append(np.asarray(translation, "<u4")[part["text_codes"]])
     arrays["text_codes"] = np.concatenate(coded)
     return FieldColumns({**arrays, **dictionary(list(codes))})
 
 
-def keep_rows(columns: FieldColumns, kept: Array) -> FieldColumns:
-    """Return only the values of the rows where the mask `kept` is true, rows counted anew."""
-    renumbered = np.cumsum(kept, dtype=np.uint32) - np.uint32(1)
+def keep_rows(columns: FieldColumns, kept: Array, renumbered: Array) -> FieldColumns:
+    """Return only the values of the rows where the mask `kept` is true, rows as they are `renumbered`."""
     arrays: dict[str, Array] = {}
     for prefix, payload in (
         ("text", "text_codes"),
@@ -96,13 +98,19 @@ def keep_rows(columns: FieldColumns, kept: Array) -> FieldColumns:
         ("boolean", "boolean_values"),
         ("list", None),
     ):
-        rows = columns[f"{prefix}_rows"]
+        rows = columns.arrays.get(f"{prefix}_rows")
+        if rows is None:
+            continue
         chosen = kept[rows]
-        arrays[f"{prefix}_rows"] = renumbered[rows[chosen]].astype("<u4", copy=False)
+        arrays[f"{prefix}_rows"] = renumbered[rows[chosen]]
         if payload is not None:
             arrays[payload] = columns[payload][chosen]
-    used, arrays["text_codes"] = np.unique(arrays["text_codes"], return_inverse=True)
-    arrays["text_codes"] = arrays["text_codes"].astype("<u4", copy=False)
+    if "text_codes" not in arrays:
+        return FieldColumns(arrays)
+    used = np.flatnonzero(np.bincount(arrays["text_codes"], minlength=columns.distinct_texts))
+    place = np.zeros(columns.distinct_texts, "<u4")
+    place[used] = np.arange(len(used), dtype="<u4")
+    arrays["text_codes"] = place[arrays["text_codes"]]
     return FieldColumns({**arrays, **dictionary([columns.text(int(code)) for code in used])})
 
 

@@ -56,6 +56,8 @@ def _merge(folder: Path, entries: Sequence[SegmentEntry]) -> list[SegmentEntry]:
         kept[rows_of(read_deleted(folder, entry)) + base] = False
     if not kept.any():
         return []
+    renumbered = (np.cumsum(kept) - 1).astype(np.uint32)
+    every_row = bool(kept.all())
     fields = {}
     for name in {name: None for segment in segments for name in segment.fields}:
         parts = [
@@ -63,7 +65,8 @@ def _merge(folder: Path, entries: Sequence[SegmentEntry]) -> list[SegmentEntry]:
             for base, segment in zip(bases, segments, strict=False)
             if (columns := segment.columns(name)) is not None
         ]
-        columns = keep_rows(join_columns(parts), kept)
+        joined = join_columns(parts)
+        columns = joined if every_row else keep_rows(joined, kept, renumbered)
         if len(columns.rows()):
             fields[name] = columns
     living = [np.flatnonzero(kept[base : base + s.size]) for base, s in zip(bases, segments, strict=False)]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from search_proxy.feeds.prices import CURRENCIES
 
@@ -46,11 +47,16 @@ _ALIASES: dict[str, tuple[str, ...]] = {
     ),
 }
 
-PRODUCT_FIELDS = tuple(_ALIASES)
+_EVERY_ALIAS = frozenset(alias for aliases in _ALIASES.values() for alias in aliases)
+
+PRODUCT_FIELDS = frozenset(_ALIASES)
 """The fields that a product document names; everything else is a free attribute."""
 
 _MAX_REMEMBERED = 1_000
-"""Sets of columns; a table has one, a JSON feed a few, and only noise has more."""
+"""Sets of columns with telling names; a table has one, a JSON feed a few, and only noise has more."""
+
+_MAX_NAMED = 100_000
+"""Columns of one feed; the richest electronics catalogs have some thousands."""
 
 _PRICE_IN = re.compile(r"(?:price|amount)_([a-z]{3})")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -75,18 +81,27 @@ class ColumnMapping:
     def __init__(self, explicit: Mapping[str, str] | None = None) -> None:
         self.explicit = dict(explicit or {})
         self.decided: dict[str, str] = {}
+        self._seen: dict[str, bool] = {}
         self._known: dict[tuple[str, ...], dict[str, Column]] = {}
 
     def columns(self, names: tuple[str, ...]) -> dict[str, Column]:
         """Return what each column of a record with exactly these columns is; product fields come first."""
-        known = self._known.get(names)
-        if known is None:
-            known = self._decide(names)
+        for name in names:
+            if name not in self._seen:
+                self._see(name)
+        # Of all columns, only those with telling names decide, and of their sets there are few.
+        telling = tuple([name for name in names if self._seen.get(name)])
+        filling = self._known.get(telling)
+        if filling is None:
+            filling = self._decide(telling)
             if len(self._known) < _MAX_REMEMBERED:
-                self._known[names] = known
-                for name in names:
-                    self.decided.setdefault(name, known[name].field)
-        return known
+                self._known[telling] = filling
+        columns = filling | {name: _attribute(name) for name in names if name not in filling}
+        if len(self.decided) < _MAX_NAMED:
+            for name in names:
+                if name not in self.decided:
+                    self.decided[name] = columns[name].field
+        return columns
 
     def never_seen(self) -> list[str]:
         """Return the columns that the caller named and no record had."""
@@ -105,7 +120,14 @@ class ColumnMapping:
             found = self._find(field, aliases, names, top_level, fields) if free else None
             if found:
                 fields[found] = Column(field, _currency_of(found) if field == "price" else None)
-        return fields | {name: Column(attribute_name(name)) for name in names if name not in fields}
+        return fields
+
+    def _see(self, name: str) -> None:
+        """Note whether a column's name can make it a product field."""
+        if len(self._seen) >= _MAX_NAMED:
+            self._seen.clear()
+        explicit = name in self.explicit.values() or name in _ALIASES
+        self._seen[name] = explicit or ("." not in name and _is_telling(name))
 
     def _find(
         self,
@@ -123,11 +145,13 @@ class ColumnMapping:
         return next((name for name in candidates if name not in taken), None)
 
 
+@lru_cache(maxsize=10_000)
 def normalised(column: str) -> str:
     """Return the column's name as names are compared: `Product Name`, `productName` → `product_name`."""
     return _SEPARATORS.sub("_", _CAMEL.sub("_", column.strip().removeprefix("g:"))).strip("_").casefold()
 
 
+@lru_cache(maxsize=10_000)
 def attribute_name(column: str) -> str:
     """Return the field name of a free attribute.
 
@@ -138,6 +162,15 @@ def attribute_name(column: str) -> str:
     if name and not name[0].isupper() and not _NOT_NAME.search(name):
         return name
     return _NOT_NAME.sub("_", name).strip("_").casefold() or name
+
+
+@lru_cache(maxsize=10_000)
+def _attribute(column: str) -> Column:
+    return Column(attribute_name(column))
+
+
+def _is_telling(column: str) -> bool:
+    return normalised(column) in _EVERY_ALIAS or _currency_of(column) is not None
 
 
 def _currency_of(column: str) -> str | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from search_proxy.feeds.records import (
@@ -22,6 +23,9 @@ from search_proxy.feeds.records import (
 
 _UNWRAPPED = "attributes"
 _INT64 = 2**63
+
+_SURELY_SHORT = MAX_FIELD_BYTES // 4
+"""Characters that take no more bytes than a field may have, whatever they are."""
 
 
 def flatten(raw: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -49,10 +53,17 @@ def _put(name: str, value: Any, values: dict[str, Any], level: int) -> None:
     _check_name(name)
     if level > MAX_NESTING:
         raise Refused("nested_too_deeply", name[:MAX_NAME_LENGTH], f"objects may nest {MAX_NESTING} levels")
-    if isinstance(value, Mapping):
-        _put_all(value, f"{name}.", values, level + 1)
-    elif isinstance(value, list):
+    kind = type(value)
+    if kind is str and len(value) <= _SURELY_SHORT and "\0" not in value:
+        if value and not value.isspace():
+            values[name] = value
+    # What is not finite is no number when it is taken from itself.
+    elif kind is bool or (kind is float and value - value == 0.0):
+        values[name] = value
+    elif kind is list:
         _put_list(name, value, values, level)
+    elif isinstance(value, Mapping):
+        _put_all(value, f"{name}.", values, level + 1)
     elif (kept := _plain(name, value)) is not None:
         values[name] = kept
     if len(values) > MAX_FIELDS:
@@ -90,12 +101,13 @@ def _plain(name: str, value: Any) -> Any:
 def _check_text(name: str, text: str) -> None:
     if "\0" in text:
         raise Refused("nul_byte", name, "a text must not hold NUL bytes")
-    if len(text) > MAX_FIELD_BYTES // 4 and len(text.encode("utf-8", "surrogatepass")) > MAX_FIELD_BYTES:
+    if len(text) > _SURELY_SHORT and len(text.encode("utf-8", "surrogatepass")) > MAX_FIELD_BYTES:
         raise Refused(
             "too_long", name, f"a field may have {MAX_FIELD_BYTES} bytes, found {len(text.encode())}"
         )
 
 
+@lru_cache(maxsize=10_000)
 def _check_name(name: str) -> None:
     if not name.strip(". "):
         raise Refused("bad_field_name", name, "a field needs a name")

@@ -15,8 +15,10 @@ from search_proxy.feeds.derived_categories import FIELD
 from search_proxy.feeds.reader import Feed
 from search_proxy.feeds.records import FeedItem, Refusal
 
-BATCH_PRODUCTS = 2_000
-"""Products per commit: enough to make its cost small, few enough to show progress and stay in memory."""
+BATCH_PRODUCTS = 10_000
+BATCH_BYTES = 32 * 1_048_576
+"""Products per commit and their size as JSON: enough to make its cost small, few enough to show progress and
+stay in memory. A commit costs per field, too, of which a real catalog has thousands."""
 
 
 @dataclass(slots=True)
@@ -87,7 +89,14 @@ def _categorise(documents: list[dict[str, Any]], categories: Mapping[str, str]) 
 
 
 def _take(entries: Iterator[FeedItem | Refusal]) -> list[FeedItem | Refusal]:
-    return list(itertools.islice(entries, BATCH_PRODUCTS))
+    batch: list[FeedItem | Refusal] = []
+    size = 0
+    for entry in itertools.islice(entries, BATCH_PRODUCTS):
+        batch.append(entry)
+        size += entry.size if isinstance(entry, FeedItem) else 0
+        if size >= BATCH_BYTES:
+            break
+    return batch
 
 
 def _until(limit: int | None, entries: Iterator[FeedItem | Refusal]) -> Iterator[FeedItem | Refusal]:

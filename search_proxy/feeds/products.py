@@ -59,7 +59,7 @@ class ProductReader:
         except Refused as refused:
             return refused.at(record.line)
         self._first_lines[document["_id"]] = record.line
-        return FeedItem(line=record.line, document=document)
+        return FeedItem(line=record.line, document=document, size=size)
 
     def _document(self, raw: Mapping[str, Any]) -> dict[str, Any]:
         raw, visible_to = take_visibility(raw, self._mapping)

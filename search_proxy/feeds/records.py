@@ -41,10 +41,11 @@ class Record:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeedItem:
-    """One product of a feed, ready to be indexed."""
+    """One product of a feed, ready to be indexed; `size` is what it takes as JSON, in bytes."""
 
     line: int
     document: dict[str, Any]
+    size: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

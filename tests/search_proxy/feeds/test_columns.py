@@ -44,6 +44,19 @@ def test_a_price_column_that_names_its_currency_gives_it() -> None:
     assert next(iter(mapped)) == "amount_usd"
 
 
+def test_columns_mean_the_same_whatever_stands_beside_them() -> None:
+    """Of records with other free attributes every time, each has all its columns, under the same fields."""
+    mapping = ColumnMapping({"brand": "Maker"})
+    for at in range(1_500):
+        columns = mapping.columns(("id", f"Attribute {at}", "Title", "Maker", "vendor", "price_eur"))
+        assert [column.field for column in columns.values()] == [
+            *("brand", "_id", "productTitle", "price", f"attribute_{at}", "vendor"),
+        ]
+        assert list(columns) == ["Maker", "id", "Title", "price_eur", f"Attribute {at}", "vendor"]
+    assert len(mapping.decided) == 1_505
+    assert mapping.never_seen() == []
+
+
 def test_a_column_that_was_named_and_never_came_is_remembered() -> None:
     """For the report of a JSON feed, which has no header to check."""
     mapping = ColumnMapping({"price": "net", "color": "farbe"})

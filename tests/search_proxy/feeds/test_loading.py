@@ -36,11 +36,21 @@ async def test_a_feed_of_several_batches_is_loaded_whole(engine: EmbeddedBackend
     report, refusals, progress = LoadReport(max_examples=2), list[Refusal](), list[int]()
     await load_feed(feed, engine, _TARGET, report, on_refusal=refusals.append, on_progress=progress.append)
     assert (report.loaded, dict(report.refused)) == (BATCH_PRODUCTS + 10, {"not_json": 2, "missing_title": 1})
-    assert [refusal.line for refusal in refusals] == [2011, 2012, 2013]
+    assert [refusal.line for refusal in refusals] == [BATCH_PRODUCTS + 11 + at for at in range(3)]
     assert report.examples == refusals[:2]
     assert progress[-1] == feed.total_bytes
     description = await engine.describe("demo", "shop")
     assert description.documents == BATCH_PRODUCTS + 10
+
+
+async def test_large_products_are_written_in_smaller_batches(engine: EmbeddedBackend, tmp_path: Path) -> None:
+    """What a batch takes in memory is bounded, whatever the products are: forty of a megabyte are two."""
+    large = [{**one, "notes": ["x" * 250_000] * 4} for one in _products(40)]
+    progress: list[int] = []
+    feed = open_feed(feed_of(tmp_path, lines_of(*large)))
+    await load_feed(feed, engine, _TARGET, LoadReport(), on_progress=progress.append)
+    assert len(progress) == 2
+    assert (await engine.describe("demo", "shop")).documents == 40
 
 
 async def test_a_second_feed_adds_to_the_index_and_replaces_products_of_the_same_id(
