@@ -10,6 +10,7 @@ from typing import Any
 
 import uvicorn
 
+from tests.support.prompt_server import PromptServer
 from worker.http_protocol import LongUrlProtocol
 
 
@@ -21,7 +22,7 @@ async def live_server(app: Any) -> AsyncIterator[str]:
     config = uvicorn.Config(
         app, http=LongUrlProtocol, loop="none", log_config=None, access_log=False, timeout_graceful_shutdown=1
     )
-    server = uvicorn.Server(config)
+    server = PromptServer(config)
     async with asyncio.TaskGroup() as group:
         serving = group.create_task(server.serve(sockets=[listener]), name="live-server")
         async with asyncio.timeout(10):
@@ -32,4 +33,4 @@ async def live_server(app: Any) -> AsyncIterator[str]:
         try:
             yield f"http://127.0.0.1:{listener.getsockname()[1]}"
         finally:
-            server.should_exit = True
+            server.leave()

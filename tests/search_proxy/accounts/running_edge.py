@@ -21,6 +21,7 @@ from search_proxy.gateway import create_gateway
 from search_proxy.proxy import SearchProxy
 from tests.search_proxy.accounts.secret_watch import refuse_leaked_keys
 from tests.search_proxy.accounts.shelf_backend import ShelfBackend
+from tests.support.prompt_server import PromptServer
 
 
 class EchoWorker:
@@ -142,7 +143,7 @@ async def serve_app(app: Any) -> AsyncIterator[httpx.AsyncClient]:
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.bind(("127.0.0.1", 0))
     listener.listen()
-    server = uvicorn.Server(uvicorn.Config(app, log_config=None, access_log=False, proxy_headers=False))
+    server = PromptServer(uvicorn.Config(app, log_config=None, access_log=False, proxy_headers=False))
     async with asyncio.TaskGroup() as running:
         running.create_task(server.serve(sockets=[listener]), name="test server")
         try:
@@ -151,4 +152,4 @@ async def serve_app(app: Any) -> AsyncIterator[httpx.AsyncClient]:
             async with httpx.AsyncClient(base_url=base, timeout=5, event_hooks=hooks) as client:
                 yield client
         finally:
-            server.should_exit = True
+            server.leave()
