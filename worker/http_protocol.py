@@ -2,16 +2,20 @@
 
 httptools parses URLs of at most 64 KiB; a payload of 64 KiB is a third longer as base64. The query of a long
 URL is therefore taken off before the parser sees it and put back behind it. uvicorn writes the head of an
-answer by itself, which is a system call and wakes the client for nothing: it leaves with what follows.
+answer by itself, which is a system call and wakes the client for nothing: it leaves with what follows. And a
+stream may write its pieces without a task's turn and three coroutines for each (`WRITES_NOW`).
 """
 
 from __future__ import annotations
 
 import asyncio
+import weakref
 from collections.abc import Callable
 from typing import Any, cast
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+
+from worker.sse import WRITES_NOW
 
 LONGEST_PARSED_URL = 65_000
 LONGEST_URL = 256 * 1024
@@ -33,12 +37,39 @@ class LongUrlProtocol(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """Start the request; the application runs only after this has returned."""
+        writer = _PieceWriter()
+        self.scope["extensions"] = {WRITES_NOW: cast(Any, writer.write)}
         if len(self.url) <= LONGEST_PARSED_URL:
             super().on_headers_complete()
-            return
-        self.url, _, query = self.url.partition(b"?")
-        super().on_headers_complete()
-        self.scope["query_string"] = query
+        else:
+            self.url, _, query = self.url.partition(b"?")
+            super().on_headers_complete()
+            self.scope["query_string"] = query
+        if self.cycle is not None and self.cycle.scope is self.scope:
+            # Weakly: the exchange knows its scope, the scope this writer; circles wait for a collection.
+            writer.exchange = weakref.ref(self.cycle)
+
+
+class _PieceWriter:
+    """Writes pieces of one answer, while the server would send them at once and in chunks."""
+
+    def __init__(self) -> None:
+        self.exchange: Callable[[], RequestResponseCycle | None] = lambda: None
+
+    def write(self, piece: bytes) -> bool:
+        """Write a piece that is not empty, or return False: then it has to be sent and waited for."""
+        exchange = self.exchange()
+        if (
+            exchange is None
+            or exchange.flow.write_paused
+            or exchange.disconnected
+            or exchange.transport.is_closing()
+            or exchange.response_complete
+            or not exchange.chunked_encoding
+        ):
+            return False
+        exchange.transport.write(b"%x\r\n%b\r\n" % (len(piece), piece))
+        return True
 
 
 class _JoiningTransport:

@@ -11,7 +11,8 @@ import asyncio
 import logging
 import secrets
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from enum import StrEnum
 from typing import Any
 
@@ -70,6 +71,7 @@ class Run:
         self._packed: PackedEvents | None = None
         self._next_seq = 1
         self._waiting: list[asyncio.Future[None]] = []
+        self._hearers: list[Callable[[], None]] = []
         self._task: asyncio.Task[None] | None = None
         # Named by its class: a bound method would be a cycle, and keep every event until a collection.
         self._error_event: Callable[[Run, str, str, bool], None] = Run._emit_delta_error
@@ -97,11 +99,23 @@ class Run:
             self.log_bytes -= len(self._log.popleft().json)
 
     def nudge(self) -> None:
-        """Let every wait for news return, whether there is any or not."""
-        waiting, self._waiting = self._waiting, []
-        for each in waiting:
-            if not each.done():
-                each.set_result(None)
+        """Let every wait for news return and call every hearer, whether there is any or not."""
+        for hear in self._hearers:
+            hear()
+        if self._waiting:
+            waiting, self._waiting = self._waiting, []
+            for each in waiting:
+                if not each.done():
+                    each.set_result(None)
+
+    @contextmanager
+    def heard_by(self, hear: Callable[[], None]) -> Iterator[None]:
+        """Call `hear`, which MUST not raise, with every piece of news in the turn of the loop that has it."""
+        self._hearers.append(hear)
+        try:
+            yield
+        finally:
+            self._hearers.remove(hear)
 
     def has_events_after(self, seq: int) -> bool:
         """Return whether a subscriber that saw `seq` last would get anything, now or later."""
@@ -118,8 +132,10 @@ class Run:
         Raises:
             EventsLost: Some of them have left the bounded log.
         """
-        if self.last_seq <= seq:
+        if self._next_seq <= seq + 1:
             return []
+        if self._packed is None and self._next_seq == seq + 2:
+            return [self._log[-1]]
         log = self._log if self._packed is None else self._packed.unpacked()
         first = log[0].seq
         if seq + 1 < first:

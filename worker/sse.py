@@ -1,6 +1,7 @@
 """Streams a run to one client as server-sent events.
 
-One writer sends everything: events, the ping when nothing has happened, and the end. A second task watches
+One writer sends everything: events, the ping when nothing has happened, and the end. While it rests, an event
+goes out in the turn of the loop that emits it, where the server can take it at once. A second task watches
 for the client's leaving and ends the writer's wait. A client that does not read within the send timeout is
 given up; the run is not.
 """
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -21,6 +22,8 @@ from worker.run_registry import RunRegistry
 
 logger = logging.getLogger(__name__)
 
+WRITES_NOW = "aisle.writes_now"
+"""The ASGI extension of a server that takes a piece of the body at once and says whether it could."""
 RETRY_MS = 2000
 """How long a browser waits before it reconnects."""
 
@@ -52,10 +55,14 @@ class RunStream(Response):
         self._registry = registry
         self._after = after
         self._send_timeout_seconds = send_timeout_seconds
+        self._seq = after
+        self._writes_now: Callable[[bytes], bool] = _never
+        self._resting: asyncio.Future[None] | None = None
         self._watch = _StreamWatch(run, ping_seconds, send_timeout_seconds)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Write the stream until the run's end, the client's leaving or the send timeout."""
+        self._writes_now = scope.get("extensions", {}).get(WRITES_NOW, _never)
         self._registry.subscribe(self._run)
         try:
             # An answer that has nothing to wait for is made in the first turn of its run's task.
@@ -82,7 +89,8 @@ class RunStream(Response):
                 with self._watch.ending(limit):
                     await self._wait_for_first_event()
                     await self._send(send, self._start_message())
-                    await self._write_events(send)
+                    with self._run.heard_by(self._write_news):
+                        await self._write_events(send)
         except TimeoutError:
             if not self._watch.has_no_client:
                 logger.info("sse_client_too_slow", extra={"run_id": self._run.id})
@@ -110,26 +118,53 @@ class RunStream(Response):
             alone.cancel()
 
     async def _write_events(self, send: Send) -> None:
-        run, seq = self._run, self._after
+        run = self._run
         first = b"retry: %d\n\n" % RETRY_MS
         is_end = False
         while not is_end:
             try:
-                events = run.pending_after(seq)
+                events = run.pending_after(self._seq)
                 is_end = run.finished
             except EventsLost:
-                logger.warning("sse_events_lost", extra={"run_id": run.id, "after": seq})
+                logger.warning("sse_events_lost", extra={"run_id": run.id, "after": self._seq})
                 events, is_end = [], True
             if events or is_end:
-                seq = events[-1].seq if events else seq
+                self._seq = events[-1].seq if events else self._seq
                 frames = first + b"".join([event.frame(run.id) for event in events])
                 await self._send(send, _body(frames, more=not is_end))
                 first = b""
                 continue
-            await run.wait_for_news(seq)
+            await self._rest()
             if self._watch.ping_is_due():
                 await self._send(send, _body(first + b": ping\n\n"))
                 first = b""
+
+    async def _rest(self) -> None:
+        """Return when there is something that cannot be written at once, by `_write_news`."""
+        self._resting = asyncio.get_running_loop().create_future()
+        try:
+            await self._resting
+        finally:
+            self._resting = None
+
+    def _write_news(self) -> None:
+        """Write what has just been emitted, or wake the writer; while it writes, it looks by itself."""
+        resting, run = self._resting, self._run
+        if resting is None or resting.done():
+            return
+        try:
+            events = [] if run.finished else run.pending_after(self._seq)
+        except EventsLost:
+            events = []
+        if events:
+            frames = events[0].frame(run.id)
+            if len(events) > 1:
+                frames += b"".join([event.frame(run.id) for event in events[1:]])
+            if self._writes_now(frames):
+                self._seq = events[-1].seq
+                self._watch.sent()
+                return
+        resting.set_result(None)
 
     async def _send(self, send: Send, message: dict[str, Any]) -> None:
         self._watch.sends()
@@ -204,6 +239,11 @@ class _StreamWatch:
             self._run.nudge()
         again = max(self._sent_at + self._ping_seconds, self._loop.time() + self._ping_seconds / 10)
         self._ping_timer = self._loop.call_at(again, self._look_at_ping)
+
+
+def _never(_: bytes) -> bool:
+    """Stand in for a server that writes nothing at once."""
+    return False
 
 
 async def client_gone(receive: Receive) -> None:

@@ -1,0 +1,130 @@
+"""A stream whose server takes pieces at once: the same bytes in the same order, and no turn of a task."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from worker.events import EventName
+from worker.run import Run
+from worker.run_registry import open_run_registry
+from worker.sse import WRITES_NOW, RunStream
+
+pytestmark = pytest.mark.anyio
+
+
+@dataclass(slots=True)
+class Server:
+    """What a server was given: pieces at once, unless it is busy, and messages to wait for."""
+
+    run: Run
+    gate: asyncio.Event = field(default_factory=asyncio.Event)
+    sent: asyncio.Event = field(default_factory=asyncio.Event)
+    at_once: list[bytes] = field(default_factory=list)
+    everything: bytes = b""
+    is_busy: bool = False
+
+    def write(self, piece: bytes) -> bool:
+        """Take a piece now."""
+        if self.is_busy:
+            return False
+        self.at_once.append(piece)
+        self.everything += piece
+        return True
+
+    async def send(self, message: Any) -> None:
+        """Take a message; its piece is taken in another turn of the loop."""
+        await asyncio.sleep(0)
+        self.everything += message.get("body", b"")
+        self.sent.set()
+
+    async def has(self, text: bytes) -> None:
+        """Wait until a message has brought the text; the writer rests again when this returns."""
+        while text not in self.everything:
+            self.sent.clear()
+            await self.sent.wait()
+
+    async def receive(self) -> Any:
+        """Wait for a client that stays."""
+        await asyncio.Event().wait()
+
+
+@asynccontextmanager
+async def served(server: Server, *, ping_seconds: float = 15.0) -> AsyncIterator[None]:
+    """Stream a run that emits `init` and waits for the gate; leaving the block opens it."""
+
+    async def work(run: Run) -> None:
+        run.emit(EventName.INIT, {"categories": True})
+        await server.gate.wait()
+
+    async with asyncio.timeout(10), open_run_registry(grace_seconds=5, retention_seconds=5) as registry:
+        registry.start(server.run, work)
+        stream = RunStream(server.run, registry, ping_seconds=ping_seconds)
+        scope = {"type": "http", "extensions": {WRITES_NOW: server.write}}
+        async with asyncio.TaskGroup() as group:
+            group.create_task(stream(scope, server.receive, server.send), name="stream")
+            await server.has(b"init")
+            yield
+            server.gate.set()
+
+
+def new_server() -> Server:
+    """Return a server of a new run."""
+    return Server(Run(account_id="acme", index="shop"))
+
+
+def numbers(server: Server) -> list[int]:
+    """Return the numbers of the events in the order in which the client has them."""
+    lines = server.everything.decode().splitlines()
+    return [int(line.rpartition("-")[2]) for line in lines if line.startswith("id: ")]
+
+
+async def test_an_event_leaves_in_the_turn_of_the_loop_that_emits_it() -> None:
+    """Nothing runs between the emitting and the look at what the server has."""
+    server = new_server()
+    async with served(server):
+        for word in ("one", "two"):
+            server.run.emit(EventName.DELTA, {"summary": word})
+            assert word.encode() in server.at_once[-1]
+    assert numbers(server) == [1, 2, 3, 4]
+    assert server.everything.endswith(b"event: stream-end\ndata: {}\n\n")
+
+
+async def test_what_a_busy_server_cannot_take_at_once_follows_in_order() -> None:
+    """An event that has to wait holds back those behind it, so that none overtakes another."""
+    server = new_server()
+    async with served(server):
+        server.run.emit(EventName.DELTA, {"summary": "one"})
+        server.is_busy = True
+        server.run.emit(EventName.DELTA, {"summary": "two"})
+        server.is_busy = False
+        server.run.emit(EventName.DELTA, {"summary": "three"})
+        assert len(server.at_once) == 1
+        await server.has(b"three")
+        server.run.emit(EventName.DELTA, {"summary": "four"})
+        assert b"four" in server.at_once[-1]
+    assert numbers(server) == [1, 2, 3, 4, 5, 6]
+
+
+async def test_a_stream_that_rests_still_gets_its_pings() -> None:
+    """What was written at once is followed by a ping when nothing follows it."""
+    server = new_server()
+    async with served(server, ping_seconds=0.02):
+        server.run.emit(EventName.DELTA, {"summary": "word"})
+        await server.has(b"word")
+        await server.has(b": ping")
+
+
+async def test_a_stream_that_has_ended_is_told_of_no_news() -> None:
+    """The run forgets who listened, so that what is emitted late reaches nobody's connection."""
+    server = new_server()
+    async with served(server):
+        pass
+    written = server.everything
+    server.run.nudge()
+    assert server.everything == written
