@@ -74,7 +74,7 @@ class CacheEntry:
         body = memoryview(blob)[_HEADER.size :]
         if _checksum(blob[: _SIGNED.size], body) != checksum:
             raise EntryDamaged("entry fails its checksum")
-        key_text, tags = orjson.loads(body[:head_bytes])
+        key_text, tags = _head(body[:head_bytes])
         if key_text != key.text:
             raise EntryDamaged(f"entry belongs to {key_text!r}, not to {key.text!r}")
         return cls(
@@ -90,6 +90,16 @@ class CacheEntry:
         if self.pinned:
             return None
         return next((name for name, value in expected.items() if self.tags.get(name) != value), None)
+
+
+def _head(head: memoryview) -> tuple[str, dict[str, str]]:
+    try:
+        key_text, tags = orjson.loads(head)
+    except (ValueError, TypeError) as error:
+        raise EntryDamaged("entry has no key and no tags") from error
+    if not isinstance(key_text, str) or not isinstance(tags, dict):
+        raise EntryDamaged("entry has a key or tags of another kind")
+    return key_text, tags
 
 
 def _checksum(signed: bytes, body: bytes | memoryview) -> int:

@@ -30,6 +30,9 @@ logger = logging.getLogger(__name__)
 Refresh = Callable[[], Awaitable[None]]
 """Answers the question anew and stores the answer; run in the background, by one caller per lease."""
 
+IsAnswer = Callable[[bytes], bool]
+"""Says whether a payload is an answer that this program can read; the cache itself never looks into one."""
+
 EDGE_WRITE_SECONDS = 1.0
 _REFRESH_SECONDS = 30.0
 
@@ -63,20 +66,24 @@ class TieredLookup:
         self._leases = RefreshLeases()
 
     async def find(
-        self, key: QueryKey, expect: Mapping[str, str], refresh: Refresh | None = None
+        self,
+        key: QueryKey,
+        expect: Mapping[str, str],
+        refresh: Refresh | None = None,
+        is_answer: IsAnswer | None = None,
     ) -> CacheDecision:
         """Return the answer, or why there is none."""
         started = time.perf_counter()
         steps: list[TierStep] = []
         tier: str | None = None
-        entry = await self._from_edge(key, expect, steps)
+        entry = await self._from_edge(key, expect, steps, is_answer)
         if entry is not None:
             tier = "edge"
             self._tiers.filter.note_use(key)
             if steps[-1].outcome == Outcome.STALE and self._leases.claim(key.text, REFRESH_LEASE_SECONDS):
-                self._tiers.background.start(self._refresh(key, expect, refresh), name="refresh")
+                self._tiers.background.start(self._refresh(key, expect, refresh, is_answer), name="refresh")
         elif self._may_be_in_table(key, steps):
-            entry = await self._from_table(key, expect, steps)
+            entry = await self._from_table(key, expect, steps, is_answer)
             tier = "table" if entry is not None else None
         decided = tuple(steps)
         reason = steps[-1].outcome if entry is not None else reason_of_miss(decided)
@@ -90,9 +97,11 @@ class TieredLookup:
             ms=(time.perf_counter() - started) * 1000,
         )
 
-    async def find_at_edge(self, key: QueryKey, expect: Mapping[str, str]) -> CacheEntry | None:
+    async def find_at_edge(
+        self, key: QueryKey, expect: Mapping[str, str], is_answer: IsAnswer | None = None
+    ) -> CacheEntry | None:
         """Return what the edge cache has, fresh or stale; no lookup of its own, so it is not counted."""
-        return await self._from_edge(key, expect, None)
+        return await self._from_edge(key, expect, None, is_answer)
 
     async def put_at_edge(self, key: QueryKey, blob: bytes, times: EdgeTimes | None = None) -> Outcome | None:
         """Store an entry in the edge cache; return what went wrong, if anything did."""
@@ -113,7 +122,11 @@ class TieredLookup:
         return (await tiers.edge_calls.write(remove, deadline_seconds=EDGE_WRITE_SECONDS)).failure
 
     async def _from_edge(
-        self, key: QueryKey, expect: Mapping[str, str], steps: list[TierStep] | None
+        self,
+        key: QueryKey,
+        expect: Mapping[str, str],
+        steps: list[TierStep] | None,
+        is_answer: IsAnswer | None,
     ) -> CacheEntry | None:
         started = time.perf_counter()
         tiers = self._tiers
@@ -125,7 +138,7 @@ class TieredLookup:
         entry: CacheEntry | None = None
         outcome, detail = answer.failure or Outcome.MISS, answer.detail
         if answer.value is not None:
-            entry, outcome, detail = self._judge(answer.value.value, key, expect)
+            entry, outcome, detail = self._judge(answer.value.value, key, expect, is_answer)
             if entry is not None and answer.value.is_stale:
                 outcome = Outcome.STALE
         if outcome is Outcome.DAMAGED:
@@ -143,20 +156,24 @@ class TieredLookup:
         return verdict is not FilterVerdict.ABSENT
 
     async def _from_table(
-        self, key: QueryKey, expect: Mapping[str, str], steps: list[TierStep]
+        self,
+        key: QueryKey,
+        expect: Mapping[str, str],
+        steps: list[TierStep],
+        is_answer: IsAnswer | None,
     ) -> CacheEntry | None:
         started = time.perf_counter()
         tiers = self._tiers
 
         async def promote(row: TableRow | None) -> None:
-            if row is not None and self._judge(row.entry, key, expect)[0] is not None:
+            if row is not None and self._judge(row.entry, key, expect, is_answer)[0] is not None:
                 await self.put_at_edge(key, row.entry)
 
         answer = await tiers.table_calls.read(key.text, lambda: tiers.table.get(key), promote)
         entry: CacheEntry | None = None
         outcome, detail = answer.failure or Outcome.MISS, answer.detail
         if answer.value is not None:
-            entry, outcome, detail = self._judge(answer.value.entry, key, expect)
+            entry, outcome, detail = self._judge(answer.value.entry, key, expect, is_answer)
         elif answer.failure is None and steps[-1].outcome == FilterVerdict.PRESENT:
             tiers.counters.count("filter", "false_positive")
         if outcome is Outcome.DAMAGED:
@@ -165,14 +182,20 @@ class TieredLookup:
         self._note(steps, "table", outcome, started, detail)
         return entry
 
-    async def _refresh(self, key: QueryKey, expect: Mapping[str, str], refresh: Refresh | None) -> None:
+    async def _refresh(
+        self,
+        key: QueryKey,
+        expect: Mapping[str, str],
+        refresh: Refresh | None,
+        is_answer: IsAnswer | None,
+    ) -> None:
         tiers = self._tiers
         try:
             async with asyncio.timeout(_REFRESH_SECONDS):
                 if not await tiers.edge.claim_refresh(edge_key(key)):
                     return
                 row = await tiers.table.get(key)
-                if row is not None and self._judge(row.entry, key, expect)[0] is not None:
+                if row is not None and self._judge(row.entry, key, expect, is_answer)[0] is not None:
                     await self.put_at_edge(key, row.entry)
                 elif refresh is not None:
                     await refresh()
@@ -180,7 +203,7 @@ class TieredLookup:
             logger.warning("cache_refresh_failed", extra={"key": key.text, "error": str(error)})
 
     def _judge(
-        self, blob: bytes, key: QueryKey, expect: Mapping[str, str]
+        self, blob: bytes, key: QueryKey, expect: Mapping[str, str], is_answer: IsAnswer | None
     ) -> tuple[CacheEntry | None, Outcome, str]:
         try:
             entry = CacheEntry.decode(blob, key)
@@ -191,6 +214,8 @@ class TieredLookup:
         differs = entry.tag_that_differs(expect)
         if differs is not None:
             return None, Outcome.OUTDATED, differs
+        if is_answer is not None and not is_answer(entry.payload):
+            return None, Outcome.DAMAGED, "its payload is no answer that this version reads"
         return entry, Outcome.HIT, ""
 
     def _note(self, steps: list[TierStep], tier: str, outcome: str, started: float, detail: str = "") -> None:

@@ -21,7 +21,7 @@ from cache.entry import CacheEntry
 from cache.errors import CacheError, EntryTooLarge, InvalidKey
 from cache.fuse_filter import FuseFilters
 from cache.keys import QueryKey, scope_of
-from cache.lookup import Refresh, TieredLookup, Tiers
+from cache.lookup import IsAnswer, Refresh, TieredLookup, Tiers
 from cache.query_table import TableRow
 from cache.single_flight import Seat, SingleFlight
 from cache.snapshot import CacheSnapshot, filter_snapshot, tier_snapshot, value_counts
@@ -67,14 +67,20 @@ class QueryCache:
         self.edge = values
 
     async def lookup(
-        self, key: QueryKey, *, expect: Mapping[str, str] | None = None, refresh: Refresh | None = None
+        self,
+        key: QueryKey,
+        *,
+        expect: Mapping[str, str] | None = None,
+        refresh: Refresh | None = None,
+        is_answer: IsAnswer | None = None,
     ) -> CacheDecision:
         """Return the stored answer, or why there is none.
 
         `expect` names tags that an entry must carry to be used (prompt version, model). `refresh` answers a
-        stale entry's question anew, in the background, where the table has nothing better.
+        stale entry's question anew, in the background, where the table has nothing better. An entry whose
+        payload `is_answer` denies is damaged.
         """
-        return await self._lookup.find(key, expect or {}, refresh)
+        return await self._lookup.find(key, expect or {}, refresh, is_answer)
 
     async def store(
         self, key: QueryKey, payload: bytes, tags: Mapping[str, str] | None = None
@@ -166,7 +172,11 @@ class QueryCache:
 
     @asynccontextmanager
     async def single_flight(
-        self, key: QueryKey, *, expect: Mapping[str, str] | None = None
+        self,
+        key: QueryKey,
+        *,
+        expect: Mapping[str, str] | None = None,
+        is_answer: IsAnswer | None = None,
     ) -> AsyncIterator[Seat]:
         """Take a seat in the computation of an answer: lead it, follow it, or find it done.
 
@@ -175,7 +185,7 @@ class QueryCache:
         """
 
         async def recheck() -> CacheEntry | None:
-            return await self._lookup.find_at_edge(key, expect or {})
+            return await self._lookup.find_at_edge(key, expect or {}, is_answer)
 
         # Processes that run different prompts do not answer for each other.
         flight = f"{key.text}\n{sorted((expect or {}).items())!r}"

@@ -39,7 +39,7 @@ from worker.planning.plan import (
 from worker.request import AgenticRequest, plan_request
 from worker.run import Outcome, Run
 from worker.services import Services
-from worker.stored_answer import StoredAnswer
+from worker.stored_answer import AnswerReader
 from worker.stored_replay import keep_made, replay
 from worker.summary_step import stream_summary
 from worker.timing import Stage
@@ -73,6 +73,7 @@ class AgenticSearch:
         self._stores = stores
         ways = plan_cache if question is None else question.plan_cache
         self._cache: CachePlan = ways(request, services.settings.model)
+        self._reader = AnswerReader(None if question is None else question.made)
         self._teller: PlanTeller | None = None
         self._begin_summary: Callable[[str], asyncio.Task[None]] | None = None
         self._summary: asyncio.Task[None] | None = None
@@ -128,7 +129,7 @@ class AgenticSearch:
                 group.create_task(self._stream.better_hits(initial), name="rerank")
             if made is None:
                 payload = await self._look_up()
-            stored = None if payload is None else StoredAnswer.decode(payload)
+            stored = self._reader.read(payload)
             if payload is not None and stored is not None:
                 self._stream.open(categories=bool(stored.expansions), summary=bool(stored.summary))
                 await replay(self._stream, stored, initial)
@@ -183,7 +184,9 @@ class AgenticSearch:
             answer.cache = {"hit": False, "reason": reason, "steps": [], **plan.as_log()}
             return None
         with answer.timings.measure(Stage.CACHED_QUERY_LOOKUP):
-            decision = await self._services.cache.lookup(plan.key, expect=plan.tags, refresh=self._refresh)
+            decision = await self._services.cache.lookup(
+                plan.key, expect=plan.tags, refresh=self._refresh, is_answer=self._reader.can_read
+            )
         told = {name: value for name, value in decision.as_log().items() if name != "key"}
         answer.cache = told | plan.as_log()
         answer.cache_tier = decision.tier
@@ -195,16 +198,16 @@ class AgenticSearch:
 
     async def _plan(self, initial: asyncio.Task[None]) -> None:
         """Plan, alone or together with everybody who asks the same right now."""
-        key = self._cache.key
+        key, cache = self._cache.key, self._services.cache
         alone = self._services.model is None or self._cache.skip_lookup is not None
         if key is None or alone or not self._looks_up:
             await self._lead(initial)
             return
         while True:
             async with AsyncExitStack() as stack:
-                flight = self._services.cache.single_flight(key, expect=self._cache.tags)
+                flight = cache.single_flight(key, expect=self._cache.tags, is_answer=self._reader.can_read)
                 seat = await stack.enter_async_context(flight)
-                found = StoredAnswer.decode(seat.found.payload) if seat.found is not None else None
+                found = self._reader.read(seat.found.payload if seat.found is not None else None)
                 if found is not None:
                     await replay(self._stream, found, initial)
                 elif seat.leads:

@@ -7,7 +7,7 @@ format number; a number that this version does not read is a miss.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import orjson
 
@@ -53,17 +53,70 @@ class StoredAnswer:
                 return None
             return cls(
                 expansions=tuple(
-                    QueryExpansion(query=query, label=label, confidence=float(confidence), filter=filter_text)
+                    QueryExpansion(
+                        query=_text(query),
+                        label=_text(label),
+                        confidence=_share(confidence),
+                        filter=_optional(filter_text),
+                    )
                     for query, label, confidence, filter_text in data["query_expansions"]
                 ),
-                complements=tuple(data["query_complements"]),
+                complements=tuple([_text(query) for query in data["query_complements"]]),
                 decision=PlanDecision(
                     strategy=Strategy(data["strategy"]) if data["strategy"] else None,
-                    rewritten_query=data["rewritten_query"],
-                    message=data["message"],
+                    rewritten_query=_optional(data["rewritten_query"]),
+                    message=_optional(data["message"]),
                 ),
-                summary=data["summary"],
-                model=data["model"],
+                summary=_text(data["summary"]),
+                model=_optional(data["model"]),
             )
         except (orjson.JSONDecodeError, KeyError, TypeError, ValueError):
             return None
+
+
+class MadeWith(Protocol):
+    """What was made with a payload."""
+
+    @property
+    def payload(self) -> bytes:
+        """The stored plan and summary."""
+        ...
+
+
+class AnswerReader:
+    """Reads stored payloads, each once, however often it is asked about the same.
+
+    `made` was made with a payload that could be read.
+    """
+
+    def __init__(self, made: MadeWith | None = None) -> None:
+        self._made = made
+        self._last: tuple[bytes, StoredAnswer | None] = (b"", None)
+
+    def can_read(self, payload: bytes) -> bool:
+        """Return whether these bytes are an answer."""
+        return (self._made is not None and self._made.payload == payload) or self.read(payload) is not None
+
+    def read(self, payload: bytes | None) -> StoredAnswer | None:
+        """Return the answer, or None for nothing and for bytes of another format."""
+        if payload is None:
+            return None
+        if payload is not self._last[0]:
+            self._last = (payload, StoredAnswer.decode(payload))
+        return self._last[1]
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{type(value).__name__} for text")
+    return value
+
+
+def _optional(value: Any) -> str | None:
+    return None if value is None else _text(value)
+
+
+def _share(value: Any) -> float:
+    if not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise ValueError(f"{value!r} for a confidence")
+    return float(value)

@@ -58,7 +58,9 @@ class PriceCheck:
     """Knows which prices may be named."""
 
     def __init__(self, prices: Iterable[float], *, query: str = "", locale: str = "en") -> None:
-        self._known = {round(price * 100) for price in prices}
+        self._known: set[int | float] = set()
+        for price in prices:
+            self._known |= {round(price * 100)} if round(price, 2) == price else {price}
         for amount in _AMOUNT.findall(query):
             self._known |= _readings(amount)
         self._query = query.casefold()
@@ -122,8 +124,14 @@ _BEGINS = re.compile(rf"(?:{_SIGN}|\b{_CODE}|\b{_LOCAL})[ *_`~]*\Z", re.IGNORECA
 _DIGIT = re.compile(r"\d")
 
 
-def _readings(amount: str) -> set[int]:
-    """Return what an amount can mean, in hundredths."""
+def _readings(amount: str) -> set[int | float]:
+    """Return what an amount can mean: in hundredths, or as it is where it has more than two decimals."""
     plain = _BETWEEN.sub("", amount)
     forms = {plain.replace(",", ""), plain.replace(".", "").replace(",", ".")}
-    return {round(Decimal(form) * 100) for form in forms if form.count(".") <= 1}
+    return {_value(form) for form in forms if form.count(".") <= 1}
+
+
+def _value(form: str) -> int | float:
+    # Three digits behind a sign are thousands, unless a product's price has as many.
+    has_cents = len(form.partition(".")[2]) <= 2
+    return round(Decimal(form) * 100) if has_cents else float(form)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import struct
+
 import pytest
+import xxhash
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -85,3 +88,16 @@ def test_a_pinned_entry_is_never_outdated() -> None:
     """It stays until removed."""
     pinned = CacheEntry(key_text=KEY.text, payload=b"", created_at_ms=0, pinned=True)
     assert pinned.tag_that_differs({"prompt": "v9"}) is None
+
+
+@pytest.mark.parametrize("head", [b"{}", b"[1,{}]", b'["k",[]]', b'["k"]', b"nope", b"null", b""])
+def test_a_head_of_another_shape_is_damage_though_the_checksum_holds(head: bytes) -> None:
+    """A checksum is no signature: whoever can write can compute it."""
+    blob = CacheEntry(key_text=KEY.text, payload=b"x", created_at_ms=5, tags={}).encode()
+    fields = (b"AQE", 1, 0, 5, len(head), 1)
+    digest = xxhash.xxh3_64(struct.pack("<3sBBQII", *fields))
+    digest.update(head + b"x")
+    forged = struct.pack("<3sBBQIIQ", *fields, digest.intdigest()) + head + b"x"
+    assert CacheEntry.decode(blob, KEY).payload == b"x"
+    with pytest.raises(EntryDamaged, match=r"key|tags"):
+        CacheEntry.decode(forged, KEY)
