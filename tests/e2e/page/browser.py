@@ -10,7 +10,7 @@ from typing import Any
 
 _HERE = Path(__file__).resolve().parent
 ANSWER_SECONDS = 30.0
-"""The driver bounds every command itself, at 5 s; this is for a driver that has died."""
+"""The driver bounds every command itself, at 15 s; this is for a driver that has died."""
 
 
 class BrowserFailed(Exception):
@@ -46,7 +46,7 @@ class Browser:
         """Return what a JavaScript expression gives in the page."""
         return self._call("js", expression=expression)
 
-    def wait(self, expression: str, seconds: float = 5.0) -> Any:
+    def wait(self, expression: str, seconds: float = 15.0) -> Any:
         """Return the expression's value once it is true."""
         return self._call("wait", expression=expression, seconds=seconds)
 

@@ -34,7 +34,7 @@ const commands = {
       locale: "en-US",
     });
     page = await context.newPage();
-    page.setDefaultTimeout(5000);
+    page.setDefaultTimeout(15_000);
     seen = { requests: [], errors: [], dialogs: [], bytes: 0 };
     page.on("request", (request) => seen.requests.push(request.url()));
     page.on("pageerror", (error) => seen.errors.push(String(error)));
@@ -56,7 +56,7 @@ const commands = {
     if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
     return result.value;
   },
-  async wait({ expression, seconds = 5 }) {
+  async wait({ expression, seconds = 15 }) {
     const until = performance.now() + seconds * 1000;
     for (;;) {
       const value = await commands.js({ expression }).catch((error) => (isGone(error) ? null : Promise.reject(error)));

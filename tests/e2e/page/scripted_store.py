@@ -21,7 +21,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from search_proxy.pages.routes import page_router
 from search_proxy.sample_store import load_sample
 
-WAIT_SECONDS = 5.0
+WAIT_SECONDS = 15.0
 
 
 class ScriptedRun:
