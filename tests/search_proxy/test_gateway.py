@@ -63,7 +63,10 @@ async def test_get_documents_marks_what_was_not_found(edge: RunningEdge, acme: S
         (b'{"limit": 1001}', "limit is 1001; it takes an integer from 1 to 1000"),
         (b'{"limit": "5"}', "limit is '5'; it takes an integer from 1 to 1000"),
         (b'{"offset": 9999, "limit": 2}', "offset + limit is 10001; together they reach at most 10000"),
-        (b'{"qq": "x"}', "qq is not a known field; known here: attributesToRetrieve, collapse, explain, explainHits"),
+        (
+            b'{"qq": "x"}',
+            "qq is not a known field; known here: attributesToRetrieve, collapse, explain, explainHits",
+        ),
         (b'{"filter": "color:("}', "filter: "),
         (
             b'{"facets": {"fields": {"c": {"type": "text"}}}}',
