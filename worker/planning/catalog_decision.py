@@ -133,23 +133,23 @@ def _conversational_answer(text: str, vocabulary: Vocabulary) -> str | None:
     plain = _EDGES.sub("", text)
     plain = re.sub(r"[!,.…]+", " ", plain)
     plain = " ".join(plain.split())
-    examples = _examples(vocabulary)
     if INSTRUCTION.search(text):
-        return f"I can only help you find products here{examples}."
+        return f"I can only help you find products here{_examples(vocabulary)}."
     if GREETING.fullmatch(plain):
-        return f"Hello! Tell me what you are looking for{examples}."
+        return f"Hello! Tell me what you are looking for{_examples(vocabulary)}."
     if THANKS.fullmatch(plain):
         return "You are welcome. Tell me whenever you want to look for something else."
     if REMARK.fullmatch(plain):
-        return f"I am better with products than with words{examples}."
+        return f"I am better with products than with words{_examples(vocabulary)}."
     greeting = GREETING.match(plain)
     rest = plain[greeting.end() :].strip() if greeting else plain
     if CAPABILITY.fullmatch(plain) or (rest and CAPABILITY.fullmatch(rest)):
         return (
             "I find products in this catalog: say what you need, for whom, in which colour or size, and what "
-            f"it may cost{examples}."
+            f"it may cost{_examples(vocabulary)}."
         )
     if SERVICE.search(text):
+        examples = _examples(vocabulary)
         return f"I can help you find products, but not with orders, accounts or shop policies{examples}."
     return None
 

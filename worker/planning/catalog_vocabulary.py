@@ -50,8 +50,12 @@ class Vocabulary:
 
     def find(self, fields: tuple[str, ...], words: Words) -> KnownValue | None:
         """Return the value of one of the fields that reads as exactly these words."""
-        key = tuple(singular(word) for word in words)
-        return next((found for name in fields if (found := self.values.get(name, {}).get(key))), None)
+        key = tuple([singular(word) for word in words])
+        for name in fields:
+            values = self.values.get(name)
+            if values is not None and key in values:
+                return values[key]
+        return None
 
     def find_near(self, fields: tuple[str, ...], words: Words) -> KnownValue | None:
         """Return the commonest value that reads as these words but for one letter of one long word."""

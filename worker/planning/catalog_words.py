@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 WORD = re.compile(r"[^\W_]+(?:['’.\-/&][^\W_]+)*")
 """A word as the rules see it; "t-shirt", "1/2" and "s'mores" are one."""
@@ -27,6 +28,7 @@ def words_of(text: str) -> list[str]:
     return [match.group().casefold().replace("’", "'") for match in WORD.finditer(text)]
 
 
+@lru_cache(maxsize=1024)
 def singular(word: str) -> str:
     """Return a common English singular, so that "mugs" is found under "Mug"."""
     if word in _IRREGULAR:
