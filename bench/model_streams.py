@@ -33,6 +33,8 @@ from tests.support.scripted_gemini.paced import PacedModel
 _PATH = "/api/v1/indexes/demo/agentic-search"
 _STREAMS_OF_A_CLIENT = {1: 6, 32: 3, 128: 3}
 _STREAM_SECONDS = 2.3
+_PAUSE_SECONDS = 0.05
+"""Nobody asks in the very moment in which the worker stores and logs the answer before."""
 _WORKERS = ("bare", "rest", "sdk", "naive")
 _TWINS = {"bare": "bench.bare_twin", "naive": "bench.naive_twin"}
 _HEADINGS = (
@@ -136,7 +138,7 @@ def _row(
 
 def _own_ms(stream: StreamTimes, upstreams: Upstreams) -> tuple[float, float, float]:
     """Return what the worker itself took: to the model's call, to the search, to the client."""
-    seen = upstreams.seen[int(stream.query[-6:])]
+    seen = upstreams.of(stream.query.rpartition(" ")[2])
     to_model = seen.model_called - stream.asked_at
     to_search = seen.search_asked - seen.category_written
     to_client = stream.asked_at + stream.first_category - seen.search_answered
@@ -146,7 +148,13 @@ def _own_ms(stream: StreamTimes, upstreams: Upstreams) -> tuple[float, float, fl
 async def _round(server: _Process, clients: int, each: int, numbers: Iterator[int]) -> Load:
     queries = (numbered_query(number) for number in numbers)
     return await read_streams(
-        server.url, _PATH, clients=clients, each=each, spread_seconds=_STREAM_SECONDS, queries=queries
+        server.url,
+        _PATH,
+        clients=clients,
+        each=each,
+        spread_seconds=_STREAM_SECONDS,
+        queries=queries,
+        pause_seconds=_PAUSE_SECONDS,
     )
 
 

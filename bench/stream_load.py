@@ -1,7 +1,7 @@
 """Concurrent clients that read whole streams and note when what came, over plain sockets: they cost little.
 
-Each client asks again as soon as its stream has ended; the clients start spread over one stream's time, as
-shoppers do.
+Each client asks again when its stream has ended and a pause has passed; the clients start spread over one
+stream's time, as shoppers do.
 """
 
 from __future__ import annotations
@@ -40,7 +40,14 @@ class Load:
 
 
 async def read_streams(
-    url: str, path: str, *, clients: int, each: int, spread_seconds: float, queries: Iterator[str]
+    url: str,
+    path: str,
+    *,
+    clients: int,
+    each: int,
+    spread_seconds: float,
+    queries: Iterator[str],
+    pause_seconds: float = 0.0,
 ) -> Load:
     """Let `clients` read `each` streams one after another, every one with a query of its own."""
     load = Load()
@@ -58,6 +65,7 @@ async def read_streams(
                 target = f"{path}?maxCategories=6&q={quote(query)}"
                 request = f"GET {target} HTTP/1.1\r\nHost: {host}\r\n\r\n"
                 load.streams.append(await reader.ask(query, request.encode()))
+                await asyncio.sleep(pause_seconds)
         finally:
             transport.close()
 

@@ -1,8 +1,8 @@
 """The model and the search engine of a benchmark, on the loop of its clients, and what they saw of a stream.
 
 Both are protocols that write prepared bytes at absolute times, so that lateness does not add up. They tell
-streams apart by the number at the end of a shopper's query, which the plan repeats in its first category:
-`trip 000123` and `tent 000123`.
+streams apart by the last word of a shopper's query, which the plan repeats in its first category:
+`trip bbbcdf` and `tent bbbcdf`. It is a number in letters, because digits are read as prices and sizes.
 """
 
 from __future__ import annotations
@@ -25,17 +25,18 @@ from tests.support.scripted_gemini.scenarios import chunk, finished, split, text
 
 SEARCH_SECONDS = 0.03
 _PACE = Pace()
-_DIGITS = "000000"
-_ASKED = re.compile(rb"trip (\d{6})")
-_CATEGORY = re.compile(rb"tent (\d{6})")
+_LETTERS = str.maketrans("0123456789", "bcdfghjklm")
+_PLACE = "bbbbbb"
+_ASKED = re.compile(rb"trip ([b-m]{6})")
+_CATEGORY = re.compile(rb"tent ([b-m]{6})")
 _HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: %b\r\n%b\r\n\r\n"
 _STREAM_HEAD = _HEAD % (b"text/event-stream", b"transfer-encoding: chunked")
 _LAST_CHUNK = b"0\r\n\r\n"
 
 
 def numbered_query(number: int) -> str:
-    """Return the query of the stream of that number."""
-    return f"something warm for winter camping trip {number:06d}"
+    """Return a query that nobody else asks."""
+    return f"something warm for winter camping trip {f'{number:06d}'.translate(_LETTERS)}"
 
 
 @dataclass(slots=True)
@@ -50,15 +51,15 @@ class Seen:
 
 @dataclass(slots=True, kw_only=True)
 class Upstreams:
-    """Where both listen, and what was seen of each stream by its number."""
+    """Where both listen, and what was seen of each stream by the last word of its query."""
 
     model_url: str
     search_url: str
-    seen: dict[int, Seen] = field(default_factory=dict)
+    seen: dict[str, Seen] = field(default_factory=dict)
 
-    def of(self, number: bytes) -> Seen:
+    def of(self, word: str) -> Seen:
         """Return what was seen of a stream, to be added to."""
-        return self.seen.setdefault(int(number), Seen())
+        return self.seen.setdefault(word, Seen())
 
 
 @asynccontextmanager
@@ -94,12 +95,12 @@ class _Answers:
     """The model's answers, as HTTP chunks ready to write."""
 
     def __init__(self) -> None:
-        plan = PacedModel.plan(f" {_DIGITS}")
+        plan = PacedModel.plan(f" {_PLACE}")
         text = json.dumps(plan)
         self._pieces = split(text, _PACE.plan_chunks)
-        size, place = len(self._pieces[0]), text.index(_DIGITS)
-        self._numbered = range(place // size, (place + len(_DIGITS) - 1) // size + 1)
-        self._place = place - self._numbered.start * size
+        size, place = len(self._pieces[0]), text.index(_PLACE)
+        self._marked = range(place // size, (place + len(_PLACE) - 1) // size + 1)
+        self._place = place - self._marked.start * size
         self.closing_piece = text.index("]") // size
         self._plan = [_framed(text_chunk(piece)) for piece in self._pieces]
         self._end = _framed(finished()) + _LAST_CHUNK
@@ -108,14 +109,14 @@ class _Answers:
         self.whole = _whole(json.dumps(chunk({"text": text}, finish="STOP")).encode())
         self.known = _whole(b'{"name": "models/paced"}')
 
-    def plan(self, number: str) -> list[bytes]:
-        """Return the plan of the stream of that number, piece by piece."""
-        numbered = "".join(self._pieces[piece] for piece in self._numbered)
-        numbered = numbered[: self._place] + number + numbered[self._place + len(number) :]
+    def plan(self, word: str) -> list[bytes]:
+        """Return the plan of the stream of that word, piece by piece."""
+        marked = "".join(self._pieces[piece] for piece in self._marked)
+        marked = marked[: self._place] + word + marked[self._place + len(word) :]
         frames, size = list(self._plan), len(self._pieces[0])
-        for piece in self._numbered:
-            start = (piece - self._numbered.start) * size
-            frames[piece] = _framed(text_chunk(numbered[start : start + size]))
+        for piece in self._marked:
+            start = (piece - self._marked.start) * size
+            frames[piece] = _framed(text_chunk(marked[start : start + size]))
         frames.append(self._end)
         return frames
 
@@ -158,11 +159,11 @@ class _SearchConnection(_Connection):
         self._products = products
 
     def asked(self, head: bytes, body: bytes, now: float) -> None:
-        number = _CATEGORY.search(body)
-        if number is None:
+        word = _CATEGORY.search(body)
+        if word is None:
             self.timers.call_at(now + SEARCH_SECONDS, lambda: self.write(self._products))
             return
-        seen = self.upstreams.of(number[1])
+        seen = self.upstreams.of(word[1].decode())
         seen.search_asked = now
         self.timers.call_at(now + SEARCH_SECONDS, lambda: self._answer(seen))
 
@@ -182,19 +183,19 @@ class _ModelConnection(_Connection):
         if head.startswith(b"GET"):
             self.write(self._answers.known)
             return
-        number = _ASKED.search(body) if b"responseMimeType" in body else None
-        if number is None:
+        word = _ASKED.search(body) if b"responseMimeType" in body else None
+        if word is None:
             self.write(_STREAM_HEAD)
             self._play(self._answers.summary, now, lambda: None)
             return
-        seen = self.upstreams.of(number[1])
+        seen = self.upstreams.of(word[1].decode())
         seen.model_called = now
         if b":generateContent" in head:
-            whole = self._answers.whole.replace(_DIGITS.encode(), number[1])
+            whole = self._answers.whole.replace(_PLACE.encode(), word[1])
             self.timers.call_at(now + _due_seconds(_PACE.plan_chunks), lambda: self._write_whole(whole, seen))
             return
         self.write(_STREAM_HEAD)
-        self._play(self._answers.plan(number[1].decode()), now, lambda: self._note(seen))
+        self._play(self._answers.plan(word[1].decode()), now, lambda: self._note(seen))
 
     def _write_whole(self, whole: bytes, seen: Seen) -> None:
         self._note(seen)
