@@ -16,6 +16,7 @@ from search_proxy.accounts.open_accounts import DynamoDBPlace
 from search_proxy.embedding.gemini_config import GeminiEmbeddingConfig
 from search_proxy.embedding.opening import EmbedderKind, EmbeddingConfig
 from search_proxy.engine.fusion import FusionMethod
+from search_proxy.web.fetch_bounds import PAGE_PORTS, FetchBounds
 from search_proxy.web.keys import GOOGLE_URL, TAVILY_URL, WebSearchKeys
 from worker.llm.deadlines import Deadlines
 from worker.settings_file import SettingsFileUnreadable, read_settings_file
@@ -103,6 +104,8 @@ class Settings(BaseModel):
     google_search_url: str = GOOGLE_URL
     fetch_pages: bool = True
     """The tools may fetch public web pages."""
+    fetch_ports: str = Field(default="", pattern=r"^\s*(\d{1,5}\s*(,\s*\d{1,5}\s*)*)?$")
+    """Ports of pages beside 80 and 443, such as `8080,8443`."""
 
     embedder: EmbedderKind = "auto"
     """What gives search its vectors; `auto` is the local model where it is set up, and otherwise none."""
@@ -205,6 +208,11 @@ class Settings(BaseModel):
     def view_gate_host_list(self) -> tuple[str, ...]:
         """Return the hosts where permission services may be without https and a public address."""
         return tuple(host for name in self.view_gate_hosts.split(",") if (host := name.strip()))
+
+    def fetch_bounds(self) -> FetchBounds:
+        """Return where pages may be fetched from, and for how much."""
+        more = {int(port) for port in self.fetch_ports.split(",") if port.strip()}
+        return FetchBounds(ports=PAGE_PORTS | more)
 
     def web_search_keys(self) -> WebSearchKeys:
         """Return what web search is set up with."""

@@ -29,6 +29,6 @@ async def open_toolbox(
 ) -> AsyncIterator[Toolbox]:
     """Yield the tools over a search; leaving closes what they opened."""
     paraphraser = None if model is None else ModelParaphraser(model, settings.model)
-    async with open_web_tier(settings.web_search_keys()) as web:
+    async with open_web_tier(settings.web_search_keys(), settings.fetch_bounds()) as web:
         allowed = web if settings.fetch_pages else replace(web, fetcher=None)
         yield Toolbox(search, accounts, web=allowed, paraphraser=paraphraser)

@@ -31,10 +31,13 @@ def search_arguments(request: Any) -> dict[str, Any]:
     return arguments
 
 
-def search_response(answer: Mapping[str, Any]) -> search_pb2.SearchResponse:
-    """Return the message of a page of hits."""
+def search_response(answer: Mapping[str, Any], limit: int) -> search_pb2.SearchResponse:
+    """Return the message of a page of hits; its note says where `limit` asked for more than there may be."""
+    notes = [f"limit {limit} is over {MAX_LIMIT}: {MAX_LIMIT} hits at most"] if limit > MAX_LIMIT else []
+    if answer.get("note"):
+        notes.append(answer["note"])
     return search_pb2.SearchResponse(
-        hits=[_hit(hit) for hit in answer["hits"]], total=answer["total"], note=answer.get("note", "")
+        hits=[_hit(hit) for hit in answer["hits"]], total=answer["total"], note="; ".join(notes)
     )
 
 

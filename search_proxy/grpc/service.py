@@ -33,31 +33,29 @@ class SearchService(SearchServiceServicer):
 
     async def KeywordSearch(self, request: Any, context: Any) -> search_pb2.SearchResponse:
         """Rank by words."""
-        return search_response(
-            await self._answer(context, "keyword_search", lambda: search_arguments(request))
-        )
+        return await self._searched(context, "keyword_search", request)
 
     async def SemanticSearch(self, request: Any, context: Any) -> search_pb2.SearchResponse:
         """Rank by meaning."""
-        return search_response(
-            await self._answer(context, "semantic_search", lambda: search_arguments(request))
-        )
+        return await self._searched(context, "semantic_search", request)
 
     async def FilterDocuments(self, request: Any, context: Any) -> search_pb2.SearchResponse:
         """List what passes a filter."""
-        return search_response(
-            await self._answer(context, "filter_documents", lambda: search_arguments(request))
-        )
+        return await self._searched(context, "filter_documents", request)
 
     async def FusedSearch(self, request: Any, context: Any) -> search_pb2.SearchResponse:
         """Rank by words and by meaning."""
-        return search_response(await self._answer(context, "fused_search", lambda: search_arguments(request)))
+        return await self._searched(context, "fused_search", request)
 
     async def GetDocument(self, request: Any, context: Any) -> search_pb2.Document:
         """Return one whole document."""
         return document(
             await self._answer(context, "get_document", lambda: {"document_id": request.document_id})
         )
+
+    async def _searched(self, context: Any, tool: str, request: Any) -> search_pb2.SearchResponse:
+        answer = await self._answer(context, tool, lambda: search_arguments(request))
+        return search_response(answer, request.limit)
 
     async def _answer(self, context: Any, tool: str, arguments: Any) -> Mapping[str, Any]:
         """Return the tool's answer, or end the call with its status."""

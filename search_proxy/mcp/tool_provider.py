@@ -19,11 +19,14 @@ from pydantic import PrivateAttr
 
 from search_proxy.caller import Caller
 from search_proxy.tools.definition import OfferedTool
-from search_proxy.tools.tool_set import TOOL_BY_NAME
+from search_proxy.tools.tool_set import TOOL_BY_NAME, TOOLS
 from search_proxy.tools.toolbox import Toolbox
 
 MAX_INDEXES = 20
 """Nine tools each; a longer list is more than a model can choose from. Each index has its own address too."""
+
+MAX_NAMED = 40
+"""Tools that an error names; whoever has more of them lists them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,11 +101,11 @@ class ToolProvider(Provider):
     async def _get_tool(self, name: str, version: VersionSpec | None = None) -> Tool | None:
         asker = await self._who()
         found = asker.split(name)
-        if found is None:
-            return None
-        index, tool = found
         callable_tool = CallableTool(name=name, parameters={"type": "object"})
-        callable_tool._answering = self._running(asker, index, tool)
+        if found is None:
+            callable_tool._answering = self._refusing(asker, name)
+        else:
+            callable_tool._answering = self._running(asker, *found)
         return callable_tool
 
     async def get_tasks(self) -> Sequence[FastMCPComponent]:
@@ -126,6 +129,23 @@ class ToolProvider(Provider):
         )
         listed._answering = self._running(asker, index, offered.definition.name)
         return listed
+
+    def _refusing(self, asker: Asker, name: str) -> Callable[[dict[str, Any]], Awaitable[ToolResult]]:
+        """Return what tells a caller who made a name up which names there are."""
+
+        async def refuse(_: dict[str, Any]) -> ToolResult:
+            names = dict.fromkeys(
+                asker.name_of(index)(tool.name)
+                for index in asker.indexes
+                for tool in TOOLS
+                if tool.name in self._toolbox.switched_on(asker.caller, index)
+            )
+            shown = ", ".join(list(names)[:MAX_NAMED])
+            more = f" and {len(names) - MAX_NAMED} more (tools/list)" if len(names) > MAX_NAMED else ""
+            text = f"there is no tool {name[:100]!r} here; there is {shown or 'none'}{more}"
+            return ToolResult(content=[TextContent(type="text", text=text)], is_error=True)
+
+        return refuse
 
     def _running(
         self, asker: Asker, index: str, tool: str

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from search_proxy.first_use import loaded, opened_at_first_use
+from search_proxy.web.fetch_bounds import FetchBounds
 from search_proxy.web.keys import WebSearchKeys
 from search_proxy.web.tier import PageFetcher, WebPage, WebSearcher, WebTier
-
-if TYPE_CHECKING:
-    from search_proxy.web.page_fetcher import FetchBounds
 
 
 class FetcherAtFirstPage:

@@ -9,14 +9,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
 import aiohttp
-from aiohttp.abc import AbstractResolver
 
-from search_proxy.web.addresses import AddressRefused, AllowAddress, is_address, is_public
+from search_proxy.web.addresses import AddressRefused, is_address
 from search_proxy.web.checked_resolver import CheckedResolver
+from search_proxy.web.fetch_bounds import FetchBounds
 from search_proxy.web.page_text import clean, read_page
 from search_proxy.web.robots import RobotsRules
 from search_proxy.web.tier import WebError, WebPage
@@ -24,19 +23,7 @@ from search_proxy.web.tier import WebError, WebPage
 USER_AGENT = "aisle-fetch/1.0"
 _TEXTS = ("text/html", "application/xhtml+xml", "text/plain", "text/markdown")
 _CHUNK_BYTES = 64 * 1024
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FetchBounds:
-    """What one fetch may cost. `allow_address` and `resolver` are there for tests and private networks."""
-
-    total_seconds: float = 10.0
-    max_bytes: int = 2_000_000
-    max_characters: int = 20_000
-    max_redirects: int = 5
-    schemes: tuple[str, ...] = ("http", "https")
-    allow_address: AllowAddress = is_public
-    resolver: AbstractResolver | None = None
+_PORTS = {"http": 80, "https": 443}
 
 
 class HttpPageFetcher:
@@ -83,7 +70,7 @@ class HttpPageFetcher:
         """Return the URL without its fragment; only its form is looked at, its address when connecting."""
         try:
             parts = urlsplit(url.strip())
-            host, _ = parts.hostname or "", parts.port
+            host, port = parts.hostname or "", parts.port or _PORTS.get(parts.scheme, 0)
         except ValueError as error:
             raise WebError(f"{url[:200]!r} is not a URL") from error
         if parts.scheme not in self._bounds.schemes or not host:
@@ -92,6 +79,9 @@ class HttpPageFetcher:
             raise WebError("a URL with a user or password is not fetched")
         if is_address(host) and not self._bounds.allow_address(host.strip("[]")):
             raise WebError("the page is at an address that is not public, and is not fetched")
+        if port not in self._bounds.ports:
+            allowed = ", ".join(str(each) for each in sorted(self._bounds.ports))
+            raise WebError(f"the page is at port {port}, and is not fetched; allowed are the ports {allowed}")
         return urlunsplit((parts.scheme, parts.netloc, parts.path or "/", parts.query, ""))
 
     async def _page(self, url: str, response: aiohttp.ClientResponse) -> WebPage:

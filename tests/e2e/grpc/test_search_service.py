@@ -74,7 +74,7 @@ async def test_the_walk_through_finds_the_mail_and_reads_it(tmp_path: Path) -> N
 
 
 async def test_limits_default_to_ten_and_end_at_fifty(tmp_path: Path) -> None:
-    """0 is the default, more than 50 is 50. Source: `search.v1`, clampLimit."""
+    """0 is the default, more than 50 is 50, and the note says so. Source: `search.v1`, clampLimit."""
     documents = [{"_id": f"d{number}", "productTitle": f"tent {number}"} for number in range(60)]
     async with (
         open_tool_server(tmp_path, {"tents": documents}) as server,
@@ -84,7 +84,9 @@ async def test_limits_default_to_ten_and_end_at_fifty(tmp_path: Path) -> None:
         metadata = (*key(server.acme.secret), ("x-index", "tents"))
         for limit, length in ((0, 10), (3, 3), (500, 50)):
             request = search_pb2.KeywordSearchRequest(query="tent", limit=limit)
-            assert len((await stub.KeywordSearch(request, metadata=metadata)).hits) == length
+            answer = await stub.KeywordSearch(request, metadata=metadata)
+            assert len(answer.hits) == length
+            assert ("limit 500 is over 50: 50 hits at most" in answer.note) == (limit == 500)
         fused = await stub.FusedSearch(search_pb2.FusedSearchRequest(query="tent"), metadata=metadata)
         assert {hit.score_kind for hit in fused.hits} == {"rrf"}
 

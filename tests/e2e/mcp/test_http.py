@@ -20,9 +20,9 @@ from mcp_types import TextContent
 from search_proxy.grpc import search_pb2
 from search_proxy.grpc.search_pb2_grpc import SearchServiceStub
 from search_proxy.tools.tool_set import TOOLS
+from search_proxy.web.fetch_bounds import PAGE_PORTS, FetchBounds
 from search_proxy.web.keys import WebSearchKeys
 from search_proxy.web.opening import open_web_tier
-from search_proxy.web.page_fetcher import FetchBounds
 from tests.search_proxy.tools.corpora import mails
 from tests.search_proxy.tools.test_tenants import MINE, leaks, shared
 from tests.search_proxy.web.web_servers import NameTable, html, small_web, tavily_answer
@@ -78,6 +78,25 @@ async def test_the_walk_through_finds_the_mail_in_both_protocol_versions(tmp_pat
         assert {hit["id"] for hit in close["hits"]} == {"mail-07", "mail-11"}
         mail = await called(connected, "get_document", document_id="mail-07")
         assert mail["body"].startswith("Sales projections")
+
+
+async def test_who_calls_a_tool_that_is_not_there_is_told_which_are(tmp_path: Path) -> None:
+    """By the names under which this address offers them; those that are switched off are not among them."""
+    async with open_tool_server(tmp_path, {"mail": mails(), "guides": mails()}) as server:
+        async with client(f"{server.mcp_url}/mail", server.acme.publishable) as connected:
+            refused = await connected.call_tool("search_products", {"query": "menu"})
+            assert refused.is_error
+            assert refused.structured_content is None
+            (said,) = refused.content
+            assert isinstance(said, TextContent)
+            assert said.text.startswith("there is no tool 'search_products' here; there is keyword_search, ")
+            offered = [tool.name for tool in (await connected.list_tools()).tools]
+            assert said.text.rpartition("there is ")[2].split(", ") == offered
+        async with client(server.mcp_url, server.acme.publishable) as connected:
+            (said,) = (await connected.call_tool("keyword_search", {"query": "menu"})).content
+            assert isinstance(said, TextContent)
+            assert "guides_keyword_search, " in said.text
+            assert "mail_keyword_search, " in said.text
 
 
 async def test_tools_are_listed_in_order_with_schemas_and_hints(tmp_path: Path) -> None:
@@ -176,7 +195,11 @@ async def test_an_agent_searches_the_web_and_then_reads_the_page(tmp_path: Path)
         web.pages["/search"] = tavily_answer(found)
         keys = WebSearchKeys(tavily_key="k", tavily_url=f"http://127.0.0.1:{web.port}")
         names = NameTable({"docs.example": ["127.0.0.1"]})
-        bounds = FetchBounds(resolver=names, allow_address=lambda address: address == "127.0.0.1")
+        bounds = FetchBounds(
+            resolver=names,
+            allow_address=lambda address: address == "127.0.0.1",
+            ports=PAGE_PORTS | {web.port},
+        )
         tier = await stack.enter_async_context(open_web_tier(keys, bounds))
         server = await stack.enter_async_context(open_tool_server(tmp_path, {"mail": mails()}, web=tier))
         connected = await stack.enter_async_context(client(f"{server.mcp_url}/mail", server.acme.publishable))

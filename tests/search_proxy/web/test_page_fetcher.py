@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 from search_proxy.web.addresses import is_address, is_public
-from search_proxy.web.page_fetcher import FetchBounds, HttpPageFetcher, open_page_fetcher
+from search_proxy.web.fetch_bounds import PAGE_PORTS, FetchBounds
+from search_proxy.web.page_fetcher import HttpPageFetcher, open_page_fetcher
 from search_proxy.web.tier import WebError
 from tests.search_proxy.web.web_servers import NameTable, Page, SmallWeb, html, moved, small_web
+from worker.settings import Settings, SettingsError
 
 pytestmark = pytest.mark.anyio
 
@@ -29,9 +31,14 @@ async def fetching(
 ) -> AsyncIterator[tuple[HttpPageFetcher, SmallWeb, NameTable]]:
     """Yield a fetcher that takes the small web's address for public."""
     table = NameTable({"docs.example": [LOOPBACK], **(names or {})})
-    chosen = FetchBounds(allow_address=lambda address: address in allowed, resolver=table, **bounds)
-    async with small_web(pages) as web, open_page_fetcher(chosen) as fetcher:
-        yield fetcher, web, table
+    async with small_web(pages) as web:
+        chosen = FetchBounds(
+            allow_address=lambda address: address in allowed,
+            resolver=table,
+            **{"ports": PAGE_PORTS | {web.port}, **bounds},
+        )
+        async with open_page_fetcher(chosen) as fetcher:
+            yield fetcher, web, table
 
 
 async def test_a_page_becomes_its_title_and_clean_text() -> None:
@@ -68,6 +75,33 @@ async def test_a_redirect_is_followed_and_checked_like_the_first_address() -> No
             with pytest.raises(WebError):
                 await fetcher.fetch(f"{base}/a")
         assert web.paths().count("/b") == 1
+
+
+async def test_other_ports_than_those_of_pages_are_not_asked() -> None:
+    """Not at first and not after a redirect: a public host's other services are none of a tool's business."""
+    async with fetching({"/a": html("<p>there</p>")}, ports=PAGE_PORTS) as (fetcher, web, _):
+        url = f"http://docs.example:{web.port}/a"
+        with pytest.raises(WebError, match=f"at port {web.port}, .* allowed are the ports 80, 443"):
+            await fetcher.fetch(url)
+        assert web.asked == []
+    async with fetching({"/a": html("")}) as (fetcher, web, _):
+        for target in ("http://docs.example:6379/", "https://docs.example:22/"):
+            web.pages["/a"] = moved(target)
+            with pytest.raises(WebError, match="at port (6379|22), "):
+                await fetcher.fetch(f"http://docs.example:{web.port}/a")
+
+
+def test_the_operator_names_further_ports() -> None:
+    """`AISLE_FETCH_PORTS` adds to 80 and 443; what is no list of ports is said at the start."""
+    assert Settings.from_env({}).fetch_bounds().ports == {80, 443}
+    assert Settings.from_env({"AISLE_FETCH_PORTS": "8080, 8443"}).fetch_bounds().ports == {
+        80,
+        443,
+        8080,
+        8443,
+    }
+    with pytest.raises(SettingsError, match="AISLE_FETCH_PORTS"):
+        Settings.from_env({"AISLE_FETCH_PORTS": "http"})
 
 
 @pytest.mark.parametrize(
