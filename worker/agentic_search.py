@@ -296,4 +296,5 @@ class AgenticSearch:
     def _plan_request(self) -> PlanRequest:
         announce = self._request.settings.agentic_config.enable_summary
         history = () if self._turn is None else self._turn.history
-        return replace(plan_request(self._request), announce_complete=announce, history=history)
+        asked = plan_request(self._request, self.answer.note_plan_usage)
+        return replace(asked, announce_complete=announce, history=history)

@@ -35,7 +35,10 @@ class Answer:
     decision: PlanDecision = field(default_factory=PlanDecision)
     degraded: str | None = None
     plan_report: PlanReport | None = None
+    plan_usage: TokenUsage = TokenUsage()
+    """What planning has used so far; its report says the same in the end."""
     summary_report: SummaryReport | None = None
+    summary_usage: TokenUsage = TokenUsage()
     expansions: list[QueryExpansion] = field(default_factory=list)
     cache: Mapping[str, Any] | None = None
     cache_tier: str | None = None
@@ -46,10 +49,18 @@ class Answer:
     outcome: Outcome = Outcome.ERROR
     error: str | None = None
 
+    def note_plan_usage(self, usage: TokenUsage) -> None:
+        """Note what planning has used so far."""
+        self.plan_usage = usage
+
+    def note_summary_usage(self, usage: TokenUsage) -> None:
+        """Note what the summary has used so far."""
+        self.summary_usage = usage
+
     def tokens(self) -> dict[str, int]:
         """Return what both model calls used, together."""
-        planned = self.plan_report.usage if self.plan_report else TokenUsage()
-        written = self.summary_report.usage if self.summary_report else TokenUsage()
+        planned = self.plan_report.usage if self.plan_report else self.plan_usage
+        written = self.summary_report.usage if self.summary_report else self.summary_usage
         return {
             "input": planned.input + written.input,
             "output": planned.output + written.output,

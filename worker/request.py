@@ -5,7 +5,7 @@ Everything that a client can get wrong is found here, before the first byte.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -31,7 +31,7 @@ from search_proxy.search_payload import read_search
 from worker.errors import FeatureDisabled, InvalidRequest
 from worker.llm.prompts import read_prompt
 from worker.payload import MAX_CATEGORIES, AgenticPayload, clean_query
-from worker.planning.plan import PlanRequest
+from worker.planning.plan import PlanRequest, TokenUsage, ignored_usage
 
 ALWAYS_KNOWN_FIELDS = frozenset(
     {"_id", "parentProductId", "productTitle", "variantTitle", "variantImageUrl", "price", "currency"}
@@ -138,7 +138,9 @@ def _explains(payload: AgenticPayload, initial: SearchRequest, config: AgenticCo
     return initial.reasons or (config.explain_hits if payload.explain_hits is None else payload.explain_hits)
 
 
-def plan_request(request: AgenticRequest) -> PlanRequest:
+def plan_request(
+    request: AgenticRequest, note_usage: Callable[[TokenUsage], None] = ignored_usage
+) -> PlanRequest:
     """Return what a planner is asked for a request, with what the account says of planning."""
     config = request.settings.agentic_config
     return PlanRequest(
@@ -152,6 +154,7 @@ def plan_request(request: AgenticRequest) -> PlanRequest:
         system_prompt=request.system_prompt,
         models=tuple(name for name in (config.models.plan, config.models.fallback) if name),
         tokens_per_day=config.budgets.tokens_per_day,
+        note_usage=note_usage,
     )
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from worker.grounding import GroundedText
 from worker.llm.deadlines import Deadlines, read_within
 from worker.llm.language_model import Finish, LanguageModel, ModelError, ModelEvent, TextDelta, Usage
-from worker.planning.plan import TokenUsage
+from worker.planning.plan import TokenUsage, ignored_usage
 from worker.summary_prices import PriceCheck
 from worker.summary_prompt import summary_call
 from worker.summary_request import SummaryReport, SummaryRequest, hit_price
@@ -37,8 +37,12 @@ async def write_summary(
     request: SummaryRequest,
     emit: Callable[[str], None],
     config: SummaryConfig | None = None,
+    *,
+    note_usage: Callable[[TokenUsage], None] = ignored_usage,
 ) -> SummaryReport:
     """Push the summary's text through `emit` as it is written, and return how it went.
+
+    `note_usage` is told what has been used so far, since a summary that is given up has no report.
 
     Raises:
         Nothing of its own: a model's failure is in the report.
@@ -49,7 +53,7 @@ async def write_summary(
         return _by_rules(request, emit)
     if not any(True for _ in request.sent_hits()):
         return _by_rules(request, emit, warnings=("nothing_found",))
-    written = _Written(request, emit)
+    written = _Written(request, emit, note_usage)
     call = summary_call(
         request,
         model=name,
@@ -100,7 +104,12 @@ def _by_rules(
 class _Written:
     """What the model has written so far, as far as it may be shown."""
 
-    def __init__(self, request: SummaryRequest, emit: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        request: SummaryRequest,
+        emit: Callable[[str], None],
+        note_usage: Callable[[TokenUsage], None],
+    ) -> None:
         sent = list(request.sent_hits())
         prices = (price for hit in sent if (price := hit_price(hit)) is not None)
         self.grounded = GroundedText(
@@ -109,6 +118,7 @@ class _Written:
             clickable=request.clickable,
         )
         self.usage = TokenUsage()
+        self._note_usage = note_usage
         self.finish: str | None = None
         self._shown: list[str] = []
         self._emit = emit
@@ -122,6 +132,7 @@ class _Written:
             self._show(self.grounded.feed(event.text))
         elif isinstance(event, Usage):
             self.usage = event.usage
+            self._note_usage(event.usage)
         elif isinstance(event, Finish):
             self.finish = event.reason
 

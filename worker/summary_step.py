@@ -28,8 +28,13 @@ async def stream_summary(
     else:
         config = SummaryConfig(model=model, deadlines=services.settings.deadlines())
         with answer.timings.measure(Stage.LLM_SECOND_CALL):
-            report = await write_summary(services.model, _request(answer), say, config)
-        services.budget.spend(answer.request.caller.account_id, report.usage)
+            try:
+                report = await write_summary(
+                    services.model, _request(answer), say, config, note_usage=answer.note_summary_usage
+                )
+            finally:
+                # A shopper who leaves in mid-sentence has used tokens, too.
+                services.budget.spend(answer.request.caller.account_id, answer.summary_usage)
     answer.summary_report = report
 
 

@@ -162,15 +162,24 @@ class ResilientPlanner:
         """Ask once, and tell breaker and budget how it went, whichever way it ends."""
         tell: Callable[[], None] = guarded.breaker.released
         usage = TokenUsage()
+
+        def note(used: TokenUsage) -> None:
+            # Whoever leaves in mid-answer has used tokens, too.
+            nonlocal usage
+            usage = used
+            request.note_usage(used if trail.attempts == 1 else _sum(trail.usage, used))
+
         try:
             report = await guarded.planner.attempt(
-                request, emitted.emit, within_seconds=max(end - self._clock(), 0.0)
+                replace(request, note_usage=note),
+                emitted.emit,
+                within_seconds=max(end - self._clock(), 0.0),
             )
-            tell, usage = guarded.breaker.succeeded, report.usage
+            tell = guarded.breaker.succeeded
             return report
         except ModelPlanningFailed as failed:
             kind = failed.error.kind
-            tell, usage = (lambda: guarded.breaker.failed(kind)), failed.usage
+            tell = lambda: guarded.breaker.failed(kind)  # noqa: E731
             raise
         finally:
             tell()

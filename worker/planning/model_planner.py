@@ -96,7 +96,8 @@ class ModelPlanner:
         """
         facets, warnings = await self._facets(request) if request.allow_filters else ("", ())
         reader = PlanReader(max_expansions=request.max_categories, allow_filters=bool(facets))
-        heard = _Heard(reader, emit, self.config.model if request.announce_complete else None)
+        announces = self.config.model if request.announce_complete else None
+        heard = _Heard(reader, emit, announces, request.note_usage)
         deadlines = replace(self.config.deadlines, total_seconds=within_seconds)
         try:
             await read_within(deadlines, self._model, self._prompt.write(request, facets), heard.take)
@@ -137,8 +138,11 @@ class ModelPlanner:
 class _Heard:
     """What one call has said so far."""
 
-    def __init__(self, reader: PlanReader, emit: Emit, announces: str | None) -> None:
+    def __init__(
+        self, reader: PlanReader, emit: Emit, announces: str | None, note_usage: Callable[[TokenUsage], None]
+    ) -> None:
         self.usage = TokenUsage()
+        self._note_usage = note_usage
         self.finish: str | None = None
         self._announces = announces
         self._reader = reader
@@ -147,6 +151,7 @@ class _Heard:
     def take(self, event: ModelEvent) -> None:
         if isinstance(event, Usage):
             self.usage = event.usage
+            self._note_usage(event.usage)
         elif isinstance(event, Finish):
             self.finish = event.reason
         else:

@@ -100,6 +100,20 @@ class Interaction:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TokenUsage:
+    """Tokens of one model call, as the model counted them."""
+
+    input: int = 0
+    output: int = 0
+    thoughts: int = 0
+    cached: int = 0
+
+
+def ignored_usage(usage: TokenUsage) -> None:
+    """Let counts go that nobody keeps."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PlanRequest:
     """What a planner is asked.
 
@@ -128,16 +142,8 @@ class PlanRequest:
     """Fenced data that the question is about, such as the product of a page."""
     images: tuple[InlineImage, ...] = ()
     """Pictures sent with the question, checked and small."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TokenUsage:
-    """Tokens of one model call, as the model counted them."""
-
-    input: int = 0
-    output: int = 0
-    thoughts: int = 0
-    cached: int = 0
+    note_usage: Callable[[TokenUsage], None] = field(default=ignored_usage, compare=False, repr=False)
+    """Told what has been used so far, since a plan that is given up has no report."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

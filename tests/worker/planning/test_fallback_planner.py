@@ -278,6 +278,26 @@ async def test_a_cancelled_probe_lets_the_next_one_through(server: ScriptedGemin
     assert report.source is PlanSource.LLM
 
 
+async def test_a_plan_that_is_given_up_has_used_what_the_model_said(server: ScriptedGemini) -> None:
+    """A shopper who leaves in mid-answer does not give the tokens back."""
+    server.script(s.stalled(s.text_chunk('{"query_expansions": [["4 season tent", "Tents", 0.95]')))
+    told: list[TokenUsage] = []
+    async with planning(server) as p, asyncio.timeout(5):
+        arrived = asyncio.Event()
+
+        def note(used: TokenUsage) -> None:
+            told.append(used)
+            arrived.set()
+
+        request = replace(REQUEST, note_usage=note)
+        async with asyncio.TaskGroup() as group:
+            asking = group.create_task(p.planner.plan(request, lambda event: None), name="asking")
+            await arrived.wait()
+            asking.cancel()
+        assert p.budget.spent_today("acme") == 140
+    assert told == [TokenUsage(input=100, output=40)]
+
+
 async def test_a_spent_budget_asks_nobody_until_tomorrow(server: ScriptedGemini) -> None:
     """Each account has its own day."""
     async with planning(server, tokens_per_day=100) as p:
