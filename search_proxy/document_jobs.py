@@ -186,12 +186,20 @@ def _checked(work: Sequence[Any]) -> tuple[list[Item], list[Any]]:
         identifier = document.get("_id") if isinstance(document, dict) else None
         try:
             prepare_document(document, position)
+            _check_price(identifier, document.get("price"))
         except InvalidDocument as error:
             items.append({"_id": identifier, "status": 400, "message": str(error)})
             continue
         items.append({"_id": identifier, "status": 200})
         good.append(document)
     return items, good
+
+
+def _check_price(identifier: Any, price: Any) -> None:
+    """Refuse a price that no filter by price and no summary could use."""
+    if price is not None and (type(price) not in (int, float) or price < 0):
+        message = f"must be a number of 0 or more such as 49.95, not {price!r:.80}"
+        raise InvalidDocument(repr(identifier), "price", message)
 
 
 def _replace(path: Path, job: DocumentJob) -> None:

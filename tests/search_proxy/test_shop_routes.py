@@ -271,3 +271,16 @@ async def test_an_explanation_is_not_given_unasked(edge: RunningEdge, acme: Shop
         edge.url("store", "search"), json={"q": "dome"}, headers={"x-api-key": acme.secret}
     )
     assert "_explain" not in answer.json()["hits"][0]
+
+
+@pytest.mark.parametrize("price", ["12", "free", -1, True, [5], {"amount": 5}])
+async def test_a_price_that_is_no_price_is_refused(edge: RunningEdge, acme: Shop, price: Any) -> None:
+    """No filter by price would find the product, and no summary may name it."""
+    documents = [{"_id": "cup", "productTitle": "Cup", "price": price}]
+    headers = {"x-api-key": acme.secret}
+    path = edge.url("store", "documents")
+    job = await _finished(
+        edge, acme, await edge.client.post(path, json={"documents": documents}, headers=headers)
+    )
+    assert job["items"][0]["status"] == 400
+    assert "field 'price': must be a number of 0 or more such as 49.95, not" in job["items"][0]["message"]
