@@ -17,11 +17,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.event_stream import Frame
 from tests.support.scripted_gemini import Drop, End, Head, Pause, Raw, Script, ScriptedGemini, Send, Stall
 from tests.support.scripted_gemini import scenarios as s
 from tests.support.shop import open_shop
 from tests.worker.llm.clients import CLIENTS, asking, developer, outcome
-from tests.worker.llm.test_failing_model import PLAN, categories, receipt
+from tests.worker.llm.test_failing_model import OUR_TASKS, PLAN, categories, receipt
+from tests.worker.observe.log_lines import logged_lines
 from worker.llm.gemini_chunks import ChunkReader
 from worker.llm.gemini_errors import error_from_response
 from worker.llm.language_model import FunctionCall, ModelError, ModelEvent, TextDelta, Usage
@@ -234,30 +236,36 @@ KILLERS: dict[str, Script] = {
 
 
 @pytest.mark.parametrize("client", CLIENTS)
-async def test_no_answer_ends_a_server(client: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    """After each of them the same server answers, and its log lines can be written."""
-    async with ScriptedGemini() as gemini:
-        chosen: dict[str, Any] = {
-            "gemini_base_url": gemini.base_url,
-            "gemini_api_key": "k",
-            "gemini_client": client,
-        }
-        async with open_shop(tmp_path, **chosen) as shop, asyncio.timeout(20):
-            for number, script in enumerate(KILLERS.values()):
-                gemini.script(script)
-                events = await shop.stream(f"something warm for winter camping trip {number}")
-                assert (events[0].name, events[-1].name) == ("init", "stream-end")
-                assert any(item["hits"] for item in categories(events))
-                assert not any("error" in event.data for event in events)
-                tokens = receipt(events)["tokens"]
-                assert all(0 <= count < 2**40 for count in tokens.values())
-                for breaker in shop.services.breakers.values():
-                    breaker.succeeded()
-            gemini.script(s.json_text(PLAN))
-            events = await shop.stream("something warm for the last camping trip")
-            assert receipt(events)["source"] == "llm"
-    for record in caplog.records:
-        orjson.dumps({"message": record.getMessage(), "error": str(record.__dict__.get("error"))})
+async def test_no_answer_ends_a_server(client: str, tmp_path: Path) -> None:
+    """One server meets them all: every shopper gets an answer, every answer a line, and nothing is left."""
+    scripts = [*KILLERS.values(), *SAID.values(), *(script for script, _ in REFUSED.values())]
+    async with ScriptedGemini() as gemini, asyncio.timeout(40):
+        chosen: dict[str, Any] = {"gemini_base_url": gemini.base_url, "gemini_api_key": "k"}
+        with logged_lines() as lines:
+            async with open_shop(tmp_path, gemini_client=client, **chosen) as shop:
+                for number, script in enumerate(scripts):
+                    gemini.script(script)
+                    _check(await shop.stream(f"something warm for winter camping trip {number}"))
+                    for call in gemini.calls:
+                        if not call.ended:
+                            await call.gone.wait()
+                    gemini.calls.clear()
+                    for breaker in shop.services.breakers.values():
+                        breaker.succeeded()
+                gemini.script(s.json_text(PLAN))
+                events = await shop.stream("something warm for the last camping trip")
+                names = {task.get_name() for task in asyncio.all_tasks()}
+    assert receipt(events)["source"] == "llm"
+    assert [name for name in names if name.startswith(OUR_TASKS)] == []
+    assert len(lines.completions()) == len(scripts) + 1
+
+
+def _check(events: list[Frame]) -> None:
+    assert (events[0].name, events[-1].name) == ("init", "stream-end")
+    assert any(event.data.get("hits") for event in events)
+    assert any(item["hits"] for item in categories(events))
+    assert not any("error" in event.data for event in events)
+    assert all(0 <= count < 2**40 for count in receipt(events)["tokens"].values())
 
 
 _WORDS = st.sampled_from(
