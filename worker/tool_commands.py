@@ -9,12 +9,14 @@ import argparse
 import asyncio
 import gc
 import importlib
+import logging
 import signal
 import sys
 
 import uvloop
 
 from worker.bootstrap import open_services
+from worker.logs import configure_logs
 from worker.settings import Settings
 from worker.tool_parts import product_version
 
@@ -42,6 +44,7 @@ def register(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> N
 
 def _mcp(args: argparse.Namespace, settings: Settings) -> int:
     serve_stdio = importlib.import_module("search_proxy.mcp.stdio_face").serve_stdio
+    _log_calls()
 
     async def run() -> str:
         async with open_services(settings) as services:
@@ -63,6 +66,7 @@ def _grpc(args: argparse.Namespace, settings: Settings) -> int:
     desk_of = importlib.import_module("search_proxy.grpc.callers").CallerDesk
     serve_grpc = importlib.import_module("search_proxy.grpc.server").serve_grpc
     port = DEFAULT_GRPC_PORT if args.port is None else settings.port
+    _log_calls()
 
     async def run() -> None:
         stopped = asyncio.Event()
@@ -89,3 +93,9 @@ def _grpc(args: argparse.Namespace, settings: Settings) -> int:
         failures.append(f"aisle grpc: {first}\n")
     sys.stderr.write("".join(failures))
     return 1 if failures else 0
+
+
+def _log_calls() -> None:
+    """Let each call write its line; of the libraries only warnings are heard, as with any command."""
+    configure_logs(logging.WARNING, in_background=True)
+    logging.getLogger("search_proxy.tools.toolbox").setLevel(logging.INFO)

@@ -63,7 +63,7 @@ class SearchService(SearchServiceServicer):
             with self._desk.admitted(context) as (caller, index):
                 # The caller's deadline ends the work, not only the wait for it.
                 async with asyncio.timeout(context.time_remaining()):
-                    answer = await self._toolbox.call(caller, index, tool, arguments())
+                    answer = await self._toolbox.call(caller, index, tool, arguments(), face="grpc")
         except CallRefused as refused:
             return await self._ended(context, refused.code, str(refused))
         except TimeoutError:

@@ -18,9 +18,9 @@ from mcp_types import TextContent, ToolAnnotations
 from pydantic import PrivateAttr
 
 from search_proxy.caller import Caller
-from search_proxy.tools.definition import OfferedTool
+from search_proxy.tools.definition import OfferedTool, ToolAnswer
 from search_proxy.tools.tool_set import TOOL_BY_NAME, TOOLS
-from search_proxy.tools.toolbox import Toolbox
+from search_proxy.tools.toolbox import MAX_NAME, Toolbox, log_call
 
 MAX_INDEXES = 20
 """Nine tools each; a longer list is more than a model can choose from. Each index has its own address too."""
@@ -142,7 +142,9 @@ class ToolProvider(Provider):
             )
             shown = ", ".join(list(names)[:MAX_NAMED])
             more = f" and {len(names) - MAX_NAMED} more (tools/list)" if len(names) > MAX_NAMED else ""
-            text = f"there is no tool {name[:100]!r} here; there is {shown or 'none'}{more}"
+            text = f"there is no tool {name[:MAX_NAME]!r} here; there is {shown or 'none'}{more}"
+            answer = ToolAnswer(text=text, failure="not_found")
+            log_call(asker.caller, ",".join(asker.indexes), name, answer, "mcp")
             return ToolResult(content=[TextContent(type="text", text=text)], is_error=True)
 
         return refuse
@@ -151,7 +153,9 @@ class ToolProvider(Provider):
         self, asker: Asker, index: str, tool: str
     ) -> Callable[[dict[str, Any]], Awaitable[ToolResult]]:
         async def run(arguments: dict[str, Any]) -> ToolResult:
-            answer = await self._toolbox.call(asker.caller, index, tool, arguments, asker.name_of(index))
+            answer = await self._toolbox.call(
+                asker.caller, index, tool, arguments, asker.name_of(index), face="mcp"
+            )
             return ToolResult(
                 content=[TextContent(type="text", text=answer.text)],
                 structured_content=answer.structured,

@@ -12,7 +12,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 
@@ -35,6 +35,12 @@ logger = logging.getLogger(__name__)
 _REMEMBERED_CORPORA = 256
 _MEASURED_FOR_SECONDS = 60.0
 """An index that is written all the time keeps its figures this long."""
+MAX_NAME = 100
+"""Of a name that a caller made up; ours are shorter, with their index before them."""
+_SCHEMA_VERSION = 1
+
+Face = Literal["mcp", "grpc", "answer"]
+"""Where a call comes in; `answer` is a model that answers a shopper."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +58,25 @@ class _Corpus:
     stamp: tuple[str | None, ...] = ()
     costs: Mapping[str, ToolCost] | None = None
     measured_at: float = 0.0
+
+
+def log_call(caller: Caller, index: str, name: str, answer: ToolAnswer, face: Face) -> None:
+    """Write the line of one call. Source: docs/log-schema.json, `tool_called`."""
+    logger.info(
+        "tool_called",
+        extra={
+            "schema": _SCHEMA_VERSION,
+            "face": face,
+            "tool": name[:MAX_NAME],
+            "index": index,
+            "account": caller.account_id,
+            "request_id": caller.request_id,
+            "outcome": "ok" if answer.failure is None else "error",
+            "failure": answer.failure,
+            "hits": answer.found,
+            "ms": answer.milliseconds,
+        },
+    )
 
 
 class Toolbox:
@@ -122,10 +147,12 @@ class Toolbox:
         name_of: NameOf = str,
         *,
         bound: Filter | None = None,
+        face: Face = "answer",
     ) -> ToolAnswer:
         """Answer one call; a failure of any kind is a sentence in the answer.
 
-        `bound` narrows every search and document of the call, whatever the arguments say.
+        `bound` narrows every search and document of the call, whatever the arguments say. `face` is where
+        the call came in, for the log: one line a call (docs/ops.md).
         """
         tool = TOOL_BY_NAME.get(name)
         names = self.switched_on(caller, index)
@@ -133,7 +160,9 @@ class Toolbox:
         try:
             if tool is None or name not in names:
                 known = ", ".join(name_of(one.name) for one in TOOLS if one.name in names)
-                raise ToolFailure(f"there is no tool {name!r} here; there is {known or 'none'}", "not_found")
+                raise ToolFailure(
+                    f"there is no tool {name[:MAX_NAME]!r} here; there is {known or 'none'}", "not_found"
+                )
             answer = await self._answered(caller, index, tool, arguments, names, name_of, bound)
         except* (ToolFailure, SearchError, TimeoutError) as errors:
             answer = failure_of(errors, name, index, names, name_of)
@@ -141,18 +170,7 @@ class Toolbox:
             logger.exception("tool_failed", extra={"tool": name, "request_id": caller.request_id})
             answer = ToolAnswer(text=f"{name_of(name)} failed for a reason of its own", failure="unavailable")
         answer = replace(answer, milliseconds=round((time.perf_counter() - started) * 1000, 2))
-        logger.info(
-            "tool_called",
-            extra={
-                "tool": name,
-                "index": index,
-                "account": caller.account_id,
-                "request_id": caller.request_id,
-                "failure": answer.failure,
-                "hits": answer.found,
-                "ms": answer.milliseconds,
-            },
-        )
+        log_call(caller, index, name, answer, face)
         return answer
 
     async def _answered(
