@@ -81,6 +81,9 @@ class HttpCalls:
     ) -> HttpConnection:
         """Send a call and return its answer once the headers are there; it MUST be given to `end`.
 
+        A server may close a connection that was kept in the very moment in which it is used again: what it
+        has not begun to answer is asked on a new one.
+
         Raises:
             CallFailed: The connection broke; `CannotConnect`, a subclass, where there was none.
             TimeoutError: The server did not answer.
@@ -88,17 +91,30 @@ class HttpCalls:
         request = self._head(method, url, headers, len(body)) + body
         await self._places.acquire()
         try:
-            connection = self._kept() or await self._connect()
+            kept = self._kept()
+            if kept is not None and await self._answers(kept, request):
+                return kept
+            connection = await self._connect()
+            await self._answers(connection, request, is_new=True)
         except BaseException:
             self._places.release()
             raise
+        return connection
+
+    async def _answers(self, connection: HttpConnection, request: bytes, *, is_new: bool = False) -> bool:
+        """Send a call; return whether its answer has begun, or False where a kept connection was dead."""
+        begun = False
         try:
             connection.send(request)
             await connection.answered()
-        except BaseException:
-            self.end(connection)
-            raise
-        return connection
+            begun = True
+        except CallFailed:
+            if is_new or connection.has_heard:
+                raise
+        finally:
+            if not begun:
+                self._drop(connection)
+        return begun
 
     def end(self, connection: HttpConnection) -> None:
         """End a call: a connection whose answer was not read to its end is cut."""
@@ -107,8 +123,7 @@ class HttpCalls:
             connection.let_go()
             self._idle.append((connection, time.monotonic()))
         else:
-            connection.cut()
-            self._open.discard(connection)
+            self._drop(connection)
 
     def close(self) -> None:
         """Cut every connection, with whatever is being read from it."""
@@ -123,9 +138,12 @@ class HttpCalls:
             connection, since = self._idle.pop()
             if since > oldest and connection.is_open:
                 return connection
-            connection.cut()
-            self._open.discard(connection)
+            self._drop(connection)
         return None
+
+    def _drop(self, connection: HttpConnection) -> None:
+        connection.cut()
+        self._open.discard(connection)
 
     async def _connect(self) -> HttpConnection:
         loop = asyncio.get_running_loop()

@@ -37,6 +37,8 @@ class HttpConnection(asyncio.Protocol):
         self._is_open = False
         self._is_whole = False
         self._keeps_alive = False
+        self.has_heard = False
+        """Whether anything has come since the last call was sent."""
         self._heard_at = 0.0
         self._watch: asyncio.TimerHandle | None = None
         self._limit: asyncio.TimerHandle | None = None
@@ -55,7 +57,7 @@ class HttpConnection(asyncio.Protocol):
         """Send a whole call."""
         self._answered, self._ended = self._loop.create_future(), self._loop.create_future()
         self._take, self._is_whole, self._keeps_alive = None, False, False
-        self._header_bytes = 0
+        self._header_bytes, self.has_heard = 0, False
         self._heard_at = self._loop.time()
         self._watch = self._loop.call_later(READ_SECONDS, self._look)
         if not self._is_open:
@@ -121,6 +123,7 @@ class HttpConnection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Read what has come."""
+        self.has_heard = True
         self._heard_at = self._loop.time()
         if self._ended is None or self._ended.done():
             # Nobody asked: whatever it is, the connection is no good for the next call.

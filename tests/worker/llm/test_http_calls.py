@@ -318,3 +318,47 @@ async def test_a_name_server_that_hangs_takes_one_thread_and_no_more() -> None:
         assert await body_of(calls, "http://model.example") == b"hi"
         calls.close()
     assert asked == ["model.example"]
+
+
+def closes(transport: asyncio.Transport) -> None:
+    """Answer nothing and close the connection."""
+    transport.close()
+
+
+async def test_a_kept_connection_that_dies_under_a_call_is_replaced_by_a_new_one() -> None:
+    """The server closed it in that moment and has not begun an answer: nobody is told."""
+    async with answering(says(OK), closes, says(OK)) as server:
+        calls = HttpCalls(server.url)
+        assert [await body_of(calls, server.url) for _ in range(2)] == [b"hi"] * 2
+        calls.close()
+    assert (server.connections, len(server.heads)) == (2, 3)
+
+
+@pytest.mark.parametrize(
+    ("answers", "heads"),
+    [
+        ((closes, says(OK)), 1),
+        ((says(OK), closes, closes), 3),
+        ((says(OK), says_and_closes(b"HTTP/1.1 2")), 2),
+    ],
+    ids=["a new connection", "the new one as well", "an answer had begun"],
+)
+async def test_a_call_is_not_made_again_and_again(answers: tuple[Answer, ...], heads: int) -> None:
+    """A second time is for a connection that had been kept, and for no other."""
+    async with answering(*answers) as server:
+        calls = HttpCalls(server.url)
+        if heads > 1:
+            assert await body_of(calls, server.url) == b"hi"
+        with pytest.raises(CallFailed):
+            await body_of(calls, server.url)
+        calls.close()
+    assert len(server.heads) == heads
+
+
+async def test_a_server_that_closes_behind_every_answer_is_no_trouble() -> None:
+    """Calls that follow one another at once meet the end of the connection before them."""
+    async with answering(says_and_closes(OK)) as server:
+        calls = HttpCalls(server.url, max_connections=1)
+        assert [await body_of(calls, server.url) for _ in range(40)] == [b"hi"] * 40
+        calls.close()
+    assert server.connections == 40
