@@ -12,6 +12,7 @@ from worker.llm.language_model import ModelError
 
 MAX_BODY_BYTES = 8_000_000
 """No answer of a model is as long; of an inflated body no more is held."""
+_MOST_MEMBERS = 256
 _GZIP = 16 + zlib.MAX_WBITS
 _ZLIB = zlib.MAX_WBITS
 _RAW = -zlib.MAX_WBITS
@@ -24,6 +25,7 @@ class Inflater:
         self._is_gzip = is_gzip
         self._stream = zlib.decompressobj(_GZIP) if is_gzip else None
         self._begun = b""
+        self._members = 1
 
     def inflate(self, data: bytes) -> bytes:
         """Return what these bytes complete, at most a little more than `MAX_BODY_BYTES`.
@@ -44,6 +46,9 @@ class Inflater:
                 rest = self._stream.unused_data
                 if not rest.startswith(b"\x1f\x8b"):
                     break
+                self._members += 1
+                if self._members > _MOST_MEMBERS:
+                    raise ModelError("protocol", f"the model's answer has over {_MOST_MEMBERS} gzip members")
                 self._stream = zlib.decompressobj(_GZIP)
                 inflated += self._stream.decompress(rest, MAX_BODY_BYTES + 1)
         except zlib.error as error:

@@ -143,6 +143,7 @@ REFUSED: dict[str, tuple[Script, str]] = {
     "a list for the error": (s.stream(s.sse({"error": [1]})), "unavailable"),
     "a huge code for the error": (s.stream(s.sse({"error": {"code": 10**30}})), "unavailable"),
     "success for the error": (s.stream(s.sse({"error": {"code": 200}})), "unavailable"),
+    "gzip of nothing for ever": (coded("gzip", gzip.compress(b"") * 300), "protocol"),
     "gzip cut off": (coded("gzip", gzip.compress(WHOLE)[:60]), "incomplete"),
 }
 
