@@ -12,6 +12,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from cache.background_work import BackgroundWork
 from cache.counters import CacheCounters
@@ -32,6 +33,9 @@ Refresh = Callable[[], Awaitable[None]]
 
 IsAnswer = Callable[[bytes], bool]
 """Says whether a payload is an answer that this program can read; the cache itself never looks into one."""
+
+BeginGet = Callable[[EdgeKey, Callable[[EdgeValue | None], None], Callable[[], None]], bool]
+"""What an edge cache has besides where it can be asked without a task."""
 
 EDGE_WRITE_SECONDS = 1.0
 _REFRESH_SECONDS = 30.0
@@ -64,6 +68,7 @@ class TieredLookup:
     def __init__(self, tiers: Tiers) -> None:
         self._tiers = tiers
         self._leases = RefreshLeases()
+        self._begin: BeginGet | None = getattr(tiers.edge, "begin", None)
 
     async def find(
         self,
@@ -134,7 +139,8 @@ class TieredLookup:
         if tiers.edge.is_local:
             answer: Answer[EdgeValue | None] = Answer(value=await tiers.edge.get(where))
         else:
-            answer = await tiers.edge_calls.read(key.text, lambda: tiers.edge.get(where))
+            begin = None if self._begin is None else partial(self._begin, where)
+            answer = await tiers.edge_calls.read(key.text, lambda: tiers.edge.get(where), begin=begin)
         entry: CacheEntry | None = None
         outcome, detail = answer.failure or Outcome.MISS, answer.detail
         if answer.value is not None:

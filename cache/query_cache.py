@@ -228,6 +228,7 @@ class QueryCache:
 
     async def settle(self) -> None:
         """Return when the reads, promotions and refreshes that are under way have ended."""
+        await self._tiers.edge_calls.settle()
         await self._tiers.background.settle()
 
     def snapshot(self) -> CacheSnapshot:

@@ -68,17 +68,34 @@ class RedisEdge:
         Raises:
             TierUnavailable: Redis could not answer.
         """
-        name = self._value_name(key)
+        names = self._generation_name(key.account_id), self._value_name(key)
         with redis_errors(self.name):
-            generation, blob = await self._reads.mget(self._generation_name(key.account_id), name)
-        if generation is None or blob is None or blob[:_GENERATION_BYTES] != generation:
-            return None
+            generation, blob = await self._reads.mget(*names)
         try:
-            return self._open(key, blob[_GENERATION_BYTES:])
+            return self._found(key, generation, blob)
         except EntryDamaged:
             logger.warning("cache_value_damaged", extra={"tier": self.name, "account": key.account_id})
             await self.remove(key)
             return None
+
+    def begin(
+        self, key: EdgeKey, landed: Callable[[EdgeValue | None], None], lost: Callable[[], None]
+    ) -> bool:
+        """Ask for a value without a task; return False where the connection has to be opened first.
+
+        `landed` is called as soon as the answer is here; `lost` where `get` has to be asked, which may fail.
+        """
+
+        def answered(values: list[bytes | None]) -> None:
+            try:
+                found = self._found(key, *values)
+            except EntryDamaged:
+                lost()
+            else:
+                landed(found)
+
+        names = self._generation_name(key.account_id), self._value_name(key)
+        return self._reads.ask(*names, landed=answered, lost=lost)
 
     async def put(self, key: EdgeKey, value: bytes, times: EdgeTimes) -> None:
         """Store a value until its max age.
@@ -141,6 +158,11 @@ class RedisEdge:
     async def close(self) -> None:
         """Close the connection that values are read on; the client is its maker's."""
         self._reads.close()
+
+    def _found(self, key: EdgeKey, generation: bytes | None, blob: bytes | None) -> EdgeValue | None:
+        if generation is None or blob is None or blob[:_GENERATION_BYTES] != generation:
+            return None
+        return self._open(key, blob[_GENERATION_BYTES:])
 
     def _open(self, key: EdgeKey, blob: bytes) -> EdgeValue | None:
         if len(blob) < _ENVELOPE.size:

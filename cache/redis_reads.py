@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 import hiredis
@@ -28,6 +29,8 @@ MAX_WAITING = 4096
 """Questions under way; at a hundred thousand a second the last of these waits 40 ms."""
 
 Values = list[bytes | None]
+Landed = Callable[[Values], None]
+Lost = Callable[[], None]
 
 
 class RedisReads:
@@ -55,6 +58,20 @@ class RedisReads:
             return await line.ask(question)
         except ConnectionError:
             return await (await self.connect()).ask(question)
+
+    def ask(self, *names: str, landed: Landed, lost: Lost) -> bool:
+        """Ask without a task; return False, with nothing asked, where the connection is not open.
+
+        `landed` is called with the values in the turn of the loop in which they come, `lost` where none do.
+        """
+        if self._line is None or not self._line.is_open:
+            return False
+        command: tuple[Any, ...] = ("MGET", *names)
+        try:
+            self._line.put(hiredis.pack_command(command), _Asked(landed, lost))
+        except RedisError:
+            return False
+        return True
 
     async def connect(self) -> _Line:
         """Return the open connection; open it where there is none.
@@ -94,6 +111,22 @@ class RedisReads:
             self._line.close()
 
 
+class _Asked:
+    """A question whose asker is called back; it is answered as a future would be."""
+
+    __slots__ = ("_lost", "set_result")
+
+    def __init__(self, landed: Landed, lost: Lost) -> None:
+        self.set_result = landed
+        self._lost = lost
+
+    def done(self) -> bool:
+        return False
+
+    def set_exception(self, _: Exception) -> None:
+        self._lost()
+
+
 class _Line(asyncio.Protocol):
     """One connection, its unanswered questions in the order in which they were asked."""
 
@@ -107,7 +140,7 @@ class _Line(asyncio.Protocol):
         self._transport = writer.transport
         self._transport.set_protocol(self)
         self._replies = hiredis.Reader()
-        self._waiting: deque[asyncio.Future[Values]] = deque()
+        self._waiting: deque[asyncio.Future[Values] | _Asked] = deque()
         self._answered = 0
         self._watching: asyncio.TimerHandle | None = None
         self._broken: Exception | None = None
@@ -117,17 +150,19 @@ class _Line(asyncio.Protocol):
         return self._broken is None and not self._transport.is_closing()
 
     def ask(self, question: bytes) -> asyncio.Future[Values]:
+        answer: asyncio.Future[Values] = asyncio.get_running_loop().create_future()
+        self.put(question, answer)
+        return answer
+
+    def put(self, question: bytes, answer: asyncio.Future[Values] | _Asked) -> None:
         if not self.is_open:
             raise ConnectionError("the connection to redis was lost")
         if len(self._waiting) >= MAX_WAITING:
             raise TimeoutError(f"{len(self._waiting)} questions wait already")
-        loop = asyncio.get_running_loop()
-        answer: asyncio.Future[Values] = loop.create_future()
         self._waiting.append(answer)
         self._transport.write(question)
         if self._watching is None:
-            self._watch(loop)
-        return answer
+            self._watch(asyncio.get_running_loop())
 
     def close(self) -> None:
         if self._watching is not None:

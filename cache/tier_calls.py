@@ -25,6 +25,9 @@ logger = logging.getLogger(__name__)
 T = TypeVar("T")
 W = TypeVar("W")
 
+Begin = Callable[[Callable[[T], None], Callable[[], None]], bool]
+"""Asks at once and calls the first back with the answer, the second where it got none; False: not asked."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer(Generic[T]):
@@ -68,16 +71,19 @@ class TierCalls(Generic[T]):
         key: Hashable,
         read: Callable[[], Awaitable[T]],
         then: Callable[[T], Awaitable[None]] | None = None,
+        begin: Begin[T] | None = None,
     ) -> Answer[T]:
-        """Return what `read` finds within the budget; `then` gets it whenever it comes."""
+        """Return what `read` finds within the budget; `then` gets it whenever it comes.
+
+        A tier that can `begin` is asked without a task, and by `read` where that comes to nothing.
+        """
         running = self._running.get(key)
         if running is None:
             if not self.reads.allows():
                 return Answer(failure=Outcome.OPEN)
             running = self._running[key] = _Running()
-            if not self._background.start(self._run(key, running, read, then), name=f"{self._tier}-read"):
-                del self._running[key]
-                return Answer(failure=Outcome.BUSY)
+            if begin is None or not self._begin(key, running, read, begin):
+                self._start(key, running, read, then)
         await wait_for_answer(running.future, self._budget_seconds)
         if not running.future.done():
             if not running.is_late:
@@ -109,6 +115,36 @@ class TierCalls(Generic[T]):
             return Answer(failure=Outcome.ERROR, detail=type(error).__name__)
         self.writes.succeeded()
         return Answer(value=value)
+
+    async def settle(self) -> None:
+        """Return when no read is under way."""
+        while self._running:
+            await asyncio.wait([running.future for running in self._running.values()])
+
+    def _begin(
+        self, key: Hashable, running: _Running[T], read: Callable[[], Awaitable[T]], begin: Begin[T]
+    ) -> bool:
+        def landed(found: T) -> None:
+            del self._running[key]
+            running.future.set_result(found)
+            if not running.is_late:
+                self.reads.succeeded()
+
+        began = begin(landed, lambda: self._start(key, running, read, None))
+        if began:
+            self._counters.count(self._tier, "reads")
+        return began
+
+    def _start(
+        self,
+        key: Hashable,
+        running: _Running[T],
+        read: Callable[[], Awaitable[T]],
+        then: Callable[[T], Awaitable[None]] | None,
+    ) -> None:
+        if not self._background.start(self._run(key, running, read, then), name=f"{self._tier}-read"):
+            del self._running[key]
+            running.future.cancel()
 
     async def _run(
         self,

@@ -177,3 +177,23 @@ async def _failure(reads: RedisReads) -> Exception | None:
     except ConnectionError as error:
         return error
     return None
+
+
+async def test_a_question_without_a_task_is_answered_in_its_turn_or_said_to_be_lost(
+    reads: RedisReads, direct: Redis
+) -> None:
+    """Nothing is asked before there is a connection; who is asked when it closes hears of it."""
+    await direct.set("reads:asked", b"value")
+    landed: list[object] = []
+    lost: list[str] = []
+    assert not reads.ask("reads:asked", landed=landed.append, lost=lambda: lost.append("early"))
+    async with asyncio.timeout(5):
+        await reads.connect()
+        assert reads.ask("reads:asked", "reads:none", landed=landed.append, lost=lambda: lost.append("first"))
+        assert landed == []
+        assert await reads.mget("reads:asked") == [b"value"]
+    assert (landed, lost) == ([[b"value", None]], [])
+    assert reads.ask("reads:asked", landed=landed.append, lost=lambda: lost.append("second"))
+    reads.close()
+    assert (len(landed), lost) == (1, ["second"])
+    assert not reads.ask("reads:asked", landed=landed.append, lost=lambda: lost.append("late"))
