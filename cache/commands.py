@@ -12,7 +12,7 @@ import importlib
 import sys
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
 
@@ -33,6 +33,7 @@ class CommandContext:
     config: CacheConfig
     out: TextIO
     planner: WarmPlanner | None = None
+    errors: TextIO = field(default_factory=lambda: sys.stderr)
 
     def say(self, **facts: object) -> None:
         """Write one JSON line."""
@@ -87,10 +88,11 @@ def run_command(
     errors: TextIO = sys.stderr,
 ) -> int:
     """Run what `args` names; return the exit code: 0 done, 1 not there, 2 failed."""
-    return asyncio.run(perform(args, CommandContext(config=config, out=out, planner=planner), errors))
+    context = CommandContext(config=config, out=out, planner=planner, errors=errors)
+    return asyncio.run(perform(args, context))
 
 
-async def perform(args: argparse.Namespace, context: CommandContext, errors: TextIO = sys.stderr) -> int:
+async def perform(args: argparse.Namespace, context: CommandContext) -> int:
     """Do what `args` names; what goes wrong is one line, and the exit code 2."""
     run: Run = args.run
     try:
@@ -99,7 +101,7 @@ async def perform(args: argparse.Namespace, context: CommandContext, errors: Tex
         told = _innermost(error)
         if not isinstance(told, CacheError | OSError | ValueError):
             raise
-        errors.write(f"aisle cache {args.cache_command}: {told}\n")
+        context.errors.write(f"aisle cache {args.cache_command}: {told}\n")
         return 2
 
 
@@ -144,7 +146,7 @@ async def _list(args: argparse.Namespace, context: CommandContext) -> int:
                     break
     finally:
         await table.close()
-    return 0
+    return _found(args, left < args.limit, context)
 
 
 async def _delete(args: argparse.Namespace, context: CommandContext) -> int:
@@ -175,7 +177,17 @@ async def _rebuild(args: argparse.Namespace, context: CommandContext) -> int:
     async with open_cache(context.config) as cache:
         keys = await cache.rebuild_filter(args.account, args.index)
     context.say(account=args.account, index=args.index, keys=keys)
-    return 0
+    return _found(args, keys > 0, context)
+
+
+def _found(args: argparse.Namespace, is_there: bool, context: CommandContext) -> int:
+    """Return the exit code; where nothing is stored, say so: the name may well be a wrong one."""
+    if not is_there:
+        context.errors.write(
+            f"aisle cache {args.cache_command}: nothing is stored for index {args.index!r} of account"
+            f" {args.account!r}; `aisle catalog list --account {args.account}` shows its indexes\n"
+        )
+    return 0 if is_there else 1
 
 
 async def _create_table(args: argparse.Namespace, context: CommandContext) -> int:

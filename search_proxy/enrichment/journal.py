@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import BinaryIO
 
 import orjson
 
@@ -10,26 +11,29 @@ from search_proxy.enrichment.writing import Enrichment
 
 
 class Journal:
-    """Entries by document id; the last one of a document counts."""
+    """Entries by document id; the last one of a document counts. The file is made with the first entry."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self.entries: dict[str, Enrichment] = {}
-        whole = self._read()
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = path.open("ab")
-        # What a killed run left half written would spoil the next line.
-        self._file.truncate(whole)
+        self._whole = self._read()
+        self._file: BinaryIO | None = None
 
     def add(self, entry: Enrichment) -> None:
         """Append one entry and hand it to the operating system."""
+        if self._file is None:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = self._path.open("ab")
+            # What a killed run left half written would spoil the next line.
+            self._file.truncate(self._whole)
         self._file.write(entry.line())
         self._file.flush()
         self.entries[entry.id] = entry
 
     def close(self) -> None:
         """Close the file."""
-        self._file.close()
+        if self._file is not None:
+            self._file.close()
 
     def _read(self) -> int:
         """Read the entries and return how many bytes of whole lines there are."""

@@ -87,6 +87,17 @@ def test_get_says_when_there_is_none_and_only_looks_into_its_own_account(stored:
     assert (code, shown) == (1, [{"key": "rival#shoes#red running shoes", "stored": False}])
 
 
+@pytest.mark.parametrize("command", ["list", "rebuild-filter"])
+def test_an_index_with_nothing_stored_is_said_to_have_nothing(stored: CacheConfig, command: str) -> None:
+    """The exit code is 1: its name may well be a wrong one."""
+    code, _, errors = _run(stored, command, "shoos", "--account", "acme")
+    assert code == 1
+    assert errors.startswith(
+        f"aisle cache {command}: nothing is stored for index 'shoos' of account 'acme'; `aisle catalog list"
+    )
+    assert (_run(stored, command, "shoes", "--account", "acme")[::2]) == (0, "")
+
+
 def test_list_and_stats_show_one_index(stored: CacheConfig) -> None:
     """Keys with the time of their writing; counts and the filter's state."""
     _, listed, _ = _run(stored, "list", "shoes", "--account", "acme")

@@ -21,3 +21,24 @@ def test_a_data_folder_that_cannot_be_used_is_one_sentence(tmp_path: Path, comma
     assert ended.returncode == 2
     (said,) = ended.stderr.splitlines()
     assert said.startswith(f"aisle: the accounts file '{place}/accounts.sqlite3' cannot be opened: ")
+
+
+_INTERRUPTED_WHILE_LOADING = """
+import os, signal, sys
+
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == "worker.bootstrap":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupting())
+from worker.entry import main
+main()
+"""
+
+
+def test_an_interrupt_while_it_loads_leaves_no_traceback() -> None:
+    """Ctrl-C in the first second is as quiet as later; the status is that of an interrupt."""
+    line = [sys.executable, "-c", _INTERRUPTED_WHILE_LOADING]
+    ended = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "")

@@ -13,6 +13,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import orjson
+from pydantic import ValidationError
+
 from cache.config import CacheConfig
 from cache.opening import open_cache
 from search_proxy.accounts.prompt_slots import PromptInUse, PromptSlots
@@ -53,7 +56,21 @@ async def replay(services: Services, trace: Mapping[str, Any]) -> Replay:
     try:
         return await _replay(services, trace)
     except (KeyError, TypeError, ValueError) as error:
-        raise TraceUnreadable(f"the trace lacks something, or has it in another form: {error!r}") from error
+        raise TraceUnreadable(f"the trace cannot be replayed: {_what_is_wrong(error)}") from error
+
+
+def _what_is_wrong(error: KeyError | TypeError | ValueError) -> str:
+    """Return what a trace lacks or has in another form, in words and by the names that it has in the file."""
+    match error:
+        case KeyError():
+            return f"a part of it has no {str(error.args[0])!r}"
+        case ValidationError():
+            first = error.errors(include_url=False, include_input=False)[0]
+            where = ".".join(str(part) for part in first["loc"]) or "its settings or prompt"
+            return f"{where}: {first['msg'][:1].lower()}{first['msg'][1:]}"
+        case ValueError():
+            return str(error)
+    return "a part of it is of another kind than it should be, such as a text where a list belongs"
 
 
 async def _replay(services: Services, trace: Mapping[str, Any]) -> Replay:
@@ -190,12 +207,12 @@ def compared(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
     said = []
     for name in ("source", "complements", "expansions"):
         if then[name] != now[name]:
-            said.append(f"{name}: then {then[name]!r}, now {now[name]!r}")
+            said.append(f"{name}: then {_shown(then[name])}, now {_shown(now[name])}")
     if then["hits"] != now["hits"]:
         said.append(f"first hits: {_hits(then['hits'], now['hits'])}")
     said += _categories(then["categories"], now["categories"])
     if then["summary"] != now["summary"]:
-        said.append(f"summary: then {then['summary']!r}, now {now['summary']!r}")
+        said.append(f"summary: then {_shown(then['summary'])}, now {_shown(now['summary'])}")
     return said
 
 
@@ -208,7 +225,7 @@ def _categories(then: Sequence[Mapping[str, Any]], now: Sequence[Mapping[str, An
         old, new = before[key], after[key]
         for part in ("appliedFilter", "filterDropped", "error", "totalHits"):
             if old[part] != new[part]:
-                said.append(f"category {key[0]!r}: {part} then {old[part]!r}, now {new[part]!r}")
+                said.append(f"category {key[0]!r}: {part} then {_shown(old[part])}, now {_shown(new[part])}")
         if old["hits"] != new["hits"]:
             said.append(f"category {key[0]!r}: hits: {_hits(old['hits'], new['hits'])}")
     return said
@@ -220,3 +237,8 @@ def _hits(then: Sequence[str], now: Sequence[str]) -> str:
     if not gone and not new:
         return "the same products in another order"
     return f"gone {', '.join(gone) or 'none'}; new {', '.join(new) or 'none'}"
+
+
+def _shown(value: Any) -> str:
+    """Return a value as it stands in the trace, so that it can be looked up there."""
+    return "nothing" if value is None else orjson.dumps(value).decode()

@@ -69,11 +69,11 @@ async def shop(folder: Path, model: Writer | None) -> AsyncIterator[Services]:
         yield Services(engine, engine, model, folder / "enrichment")
 
 
-async def run(services: Services, *options: str) -> int:
+async def run(services: Services, *options: str, index: str = "tents") -> int:
     """Run the command and return its status."""
     parser = argparse.ArgumentParser()
     catalog_commands.register(parser.add_subparsers())
-    args = parser.parse_args(["catalog", "enrich", "tents", *options])
+    args = parser.parse_args(["catalog", "enrich", index, *options])
     status: int = await args.run(args, services)
     return status
 
@@ -98,12 +98,23 @@ async def test_what_was_written_is_found_and_shown(
 
 
 async def test_an_estimate_asks_no_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """The cost is known before anything is spent."""
+    """The cost is known before anything is spent or written."""
     model = Writer()
     async with shop(tmp_path, model) as services:
         assert await run(services, "--estimate") == 0
         assert "tokens to read" in capsys.readouterr().out
         assert model.asked == []
+    assert not (tmp_path / "enrichment").exists()
+
+
+async def test_an_index_that_is_not_there_leaves_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No file of a name that was a slip."""
+    async with shop(tmp_path, Writer()) as services:
+        assert await run(services, index="nope") == 1
+        assert "'nope'" in capsys.readouterr().err
+    assert not (tmp_path / "enrichment").exists()
 
 
 async def test_a_killed_run_goes_on_where_it_was(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -17,7 +17,7 @@ from tests.support.scripted_gemini.scenarios import json_text, unavailable
 from tests.support.shop import Shop, open_shop
 from tests.worker.test_agentic_search import modelled_shop
 from worker.background import Background
-from worker.trace.replay import replay
+from worker.trace.replay import compared, replay
 from worker.trace.trace_files import TraceFiles, TraceUnreadable, read_trace
 from worker.trace.trace_text import trace_text
 
@@ -154,17 +154,55 @@ async def test_a_changed_index_is_named_with_what_it_changed(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    "change",
-    [{"calls": 7}, {"request": {}}, {"answer": None}, {"searches": None, "calls": [{"model": 1}]}],
+    ("change", "said"),
+    [
+        ({"calls": 7}, "a part of it is of another kind than it should be"),
+        ({"request": {}}, "a part of it has no 'converses'"),
+        ({"answer": None}, "a part of it is of another kind than it should be"),
+        ({"searches": None, "calls": [{"model": 1}]}, "a part of it "),
+    ],
 )
-async def test_a_trace_of_another_shape_is_refused(tmp_path: Path, change: dict[str, Any]) -> None:
-    """By one error, never by a traceback."""
+async def test_a_trace_of_another_shape_is_refused(tmp_path: Path, change: dict[str, Any], said: str) -> None:
+    """By one sentence, never by a traceback or the name of an exception."""
     async with open_shop(tmp_path) as shop:
         trace = await _traced(shop, "red mug")
         if change.get("calls") == [{"model": 1}]:
             change["request"] = trace["request"] | {"q": None}
-        with pytest.raises(TraceUnreadable):
+        with pytest.raises(TraceUnreadable) as refused:
             await replay(shop.services, trace | change)
+    assert str(refused.value).startswith(f"the trace cannot be replayed: {said}")
+    assert "Error" not in str(refused.value)
+
+
+async def test_values_of_a_trace_that_do_not_fit_are_named(tmp_path: Path) -> None:
+    """A setting by its name and rule, a filter by where it breaks."""
+    async with open_shop(tmp_path) as shop:
+        trace = await _traced(shop, "red mug")
+        request = trace["request"]
+        settings = request["settings"] | {"agentic_config": {"max_steps": 1, "short_query_words": "many"}}
+        with pytest.raises(TraceUnreadable, match="agentic_config.short_query_words: input should be"):
+            await replay(shop.services, trace | {"request": request | {"settings": settings}})
+        with pytest.raises(TraceUnreadable, match="position"):
+            await replay(shop.services, trace | {"request": request | {"filter": "color:("}})
+
+
+def test_differences_are_written_as_the_trace_has_them() -> None:
+    """As JSON, which can be looked up in the file; what is not there is nothing."""
+    category = {"category": "Mugs", "query": "mug", "filterDropped": False, "hits": [], "totalHits": 1}
+    then = {
+        "source": "llm",
+        "complements": ["red mug"],
+        "expansions": [],
+        "hits": [],
+        "summary": "",
+        "categories": [{**category, "appliedFilter": None, "error": None}],
+    }
+    filtered = {**category, "appliedFilter": "color:(red)", "error": None}
+    now = then | {"complements": [], "categories": [filtered]}
+    assert compared(then, now) == [
+        'complements: then ["red mug"], now []',
+        "category 'Mugs': appliedFilter then nothing, now \"color:(red)\"",
+    ]
 
 
 def test_old_and_large_traces_go_and_damaged_files_say_so(tmp_path: Path) -> None:
