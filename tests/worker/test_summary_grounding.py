@@ -77,6 +77,7 @@ CASES: dict[str, tuple[str, str, dict[str, int]]] = {
     ),
     "titled image": ("![x](/a.png \"t\") ![y](http://e.example/b.png 't')", "x y", {"image_removed": 2}),
     "call in a target": ("[go](javascript:alert(1)) on", "go on", {"link_removed": 1}),
+    "angle link behind a space": ("See < Tent|A1>.", "See ‹ Tent|A1›.", {}),
     "angle link with its kind": ("See <Tent|p:A1>.", "See [Tent](<p:A1>).", {}),
     "id in other letters": (
         "[T](<p:a1>) [T](<p:A%31>) [T](<P:A1>)",
