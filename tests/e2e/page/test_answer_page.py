@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image, ImageColor
 
 from tests.e2e.page.browser import Browser
 from tests.e2e.page.scripted_store import ScriptedRun, ScriptedStore
@@ -265,6 +267,33 @@ def test_the_receipt_tells_source_stages_filters_and_tokens(browser: Browser, st
     assert browser.js("document.querySelectorAll('dialog.drawer meter').length") == 3
     browser.press("Escape")
     browser.wait("!document.querySelector('dialog')")
+
+
+def test_the_bars_of_the_receipt_are_filled_from_edge_to_edge(
+    browser: Browser, store: ScriptedStore, tmp_path: Path
+) -> None:
+    """The longest stage's bar has its colour at the top and at the bottom alike."""
+    run = _open(browser, store)
+    begin(run, store)
+    run.delta(receipt=receipt())
+    run.end()
+    browser.click(".foot .link")
+    browser.wait("document.querySelector('dialog.drawer meter')")
+    bar = browser.js(
+        "(() => { const bars = [...document.querySelectorAll('dialog.drawer meter')];"
+        " const longest = bars.find((bar) => bar.value === bar.max);"
+        " longest.scrollIntoView({ block: 'center' }); const box = longest.getBoundingClientRect();"
+        " return { x: box.left + box.width / 2, top: box.top, bottom: box.bottom,"
+        " scale: devicePixelRatio }; })()"
+    )
+    picture = tmp_path / "receipt.png"
+    browser.screenshot(picture)
+    with Image.open(picture) as image:
+        pixels = image.convert("RGB")
+    heights = (bar["top"] + 2, (bar["top"] + bar["bottom"]) / 2, bar["bottom"] - 2)
+    filled = {pixels.getpixel((int(bar["x"] * bar["scale"]), int(y * bar["scale"]))) for y in heights}
+    accent = browser.js("getComputedStyle(document.documentElement).getPropertyValue('--accent').trim()")
+    assert filled == {ImageColor.getrgb(accent)}
 
 
 def test_a_cut_stream_goes_on_where_it_was(browser: Browser, store: ScriptedStore) -> None:
