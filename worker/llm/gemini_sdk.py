@@ -117,15 +117,16 @@ class GeminiSdk:
         current_stream.set(call)
         reader = ChunkReader()
         try:
-            await self._read(request, call, reader, queue)
-            queue.put_nowait(reader.end())
+            try:
+                await self._read(request, call, reader, queue)
+                queue.put_nowait(reader.end())
+            finally:
+                await call.aclose()
         except ModelError as error:
             queue.put_nowait(error)
         except Exception as error:  # noqa: BLE001
             # A foreign library's failure is this one call's; it must not end the group of all calls.
             queue.put_nowait(sdk_error(error))
-        finally:
-            await call.aclose()
 
     async def _read(
         self, request: ModelRequest, call: OpenStream, reader: ChunkReader, queue: asyncio.Queue[_Item]
