@@ -1,9 +1,9 @@
 """Streams a run to one client as server-sent events.
 
-One writer sends everything: events, the ping when nothing has happened, and the end. While it rests, an event
-goes out in the turn of the loop that emits it, where the server can take it at once. A second task watches
-for the client's leaving and ends the writer's wait. A client that does not read within the send timeout is
-given up; the run is not.
+One writer sends everything: events, the ping when nothing has happened, and the end. While it rests, events
+are written without it where the server can take them at once, those of one turn of the loop together. A second
+task watches for the client's leaving and ends the writer's wait. A client that does not read within the send
+timeout is given up; the run is not.
 """
 
 from __future__ import annotations
@@ -58,6 +58,7 @@ class RunStream(Response):
         self._seq = after
         self._writes_now: Callable[[bytes], bool] = _never
         self._resting: asyncio.Future[None] | None = None
+        self._is_called = False
         self._watch = _StreamWatch(run, ping_seconds, send_timeout_seconds)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -89,7 +90,7 @@ class RunStream(Response):
                 with self._watch.ending(limit):
                     await self._wait_for_first_event()
                     await self._send(send, self._start_message())
-                    with self._run.heard_by(self._write_news):
+                    with self._run.heard_by(self._hear_news):
                         await self._write_events(send)
         except TimeoutError:
             if not self._watch.has_no_client:
@@ -147,8 +148,15 @@ class RunStream(Response):
         finally:
             self._resting = None
 
+    def _hear_news(self) -> None:
+        """Let what is emitted in this turn of the loop leave together, in the next."""
+        if not self._is_called and self._resting is not None:
+            self._is_called = True
+            asyncio.get_running_loop().call_soon(self._write_news)
+
     def _write_news(self) -> None:
         """Write what has just been emitted, or wake the writer; while it writes, it looks by itself."""
+        self._is_called = False
         resting, run = self._resting, self._run
         if resting is None or resting.done():
             return
