@@ -36,7 +36,10 @@ Item = dict[str, Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DocumentJob:
-    """A write that was accepted; `items` say of each document how it went."""
+    """A write that was accepted; `items` say of each document how it went.
+
+    `slot` is that of the worker process which accepted it, and does it.
+    """
 
     id: str
     account_id: str
@@ -46,6 +49,7 @@ class DocumentJob:
     status: Literal["queued", "done", "failed"] = "queued"
     finished_at: float | None = None
     items: tuple[Item, ...] = ()
+    slot: int = 0
 
     def to_wire(self) -> dict[str, Any]:
         """Return the job as its owner sees it, in the shape of every job."""
@@ -60,11 +64,16 @@ class DocumentJob:
 
 
 class DocumentJobs:
-    """The jobs under one folder; one at a time writes."""
+    """The jobs under one folder; one at a time writes, of those of one process.
 
-    def __init__(self, folder: Path, catalog: CatalogWriter) -> None:
+    `slot` is this process's place among `workers`, which share the folder.
+    """
+
+    def __init__(self, folder: Path, catalog: CatalogWriter, *, slot: int = 0, workers: int = 1) -> None:
         self._folder = folder
         self._catalog = catalog
+        self._slot = slot
+        self._workers = workers
         self._queue: asyncio.Queue[DocumentJob] = asyncio.Queue()
 
     async def submit(self, account_id: str, index: str, kind: JobKind, work: Sequence[Any]) -> DocumentJob:
@@ -77,7 +86,14 @@ class DocumentJobs:
             raise SearchUnavailable(f"{MAX_QUEUED} jobs wait already; ask again later")
         created = time.time()
         identifier = f"{ID_PREFIX}{int(created * 1000):013d}{secrets.token_hex(4)}"
-        job = DocumentJob(id=identifier, account_id=account_id, index=index, kind=kind, created_at=created)
+        job = DocumentJob(
+            id=identifier,
+            account_id=account_id,
+            index=index,
+            kind=kind,
+            created_at=created,
+            slot=self._slot,
+        )
         await asyncio.to_thread(self._accept, job, work)
         self._queue.put_nowait(job)
         return job
@@ -93,7 +109,10 @@ class DocumentJobs:
         return await asyncio.to_thread(self._newest, account_id, index)
 
     async def resume(self) -> None:
-        """Accept again what an earlier process left undone."""
+        """Accept again what an earlier process of this place left undone; what others have, they do.
+
+        The first process also takes what is left of places that there are no more.
+        """
         for job in await asyncio.to_thread(self._left_undone):
             self._queue.put_nowait(job)
 
@@ -151,7 +170,10 @@ class DocumentJobs:
 
     def _left_undone(self) -> list[DocumentJob]:
         found = (_read(path.with_suffix(".json")) for path in sorted(self._folder.glob("*/*/*.work")))
-        return [job for job in found if job is not None and job.status == "queued"]
+        return [job for job in found if job is not None and job.status == "queued" and self._is_ours(job)]
+
+    def _is_ours(self, job: DocumentJob) -> bool:
+        return job.slot == self._slot or self._slot == 0 and job.slot >= self._workers
 
     def _newest(self, account_id: str, index: str) -> list[DocumentJob]:
         paths = sorted((self._folder / account_id / index).glob("*.json"), reverse=True)[:KEPT_PER_INDEX]
@@ -163,15 +185,14 @@ class DocumentJobs:
 
 @asynccontextmanager
 async def open_document_jobs(
-    data_dir: Path, catalog: CatalogWriter, *, resuming: bool = True
+    data_dir: Path, catalog: CatalogWriter, *, slot: int = 0, workers: int = 1
 ) -> AsyncIterator[DocumentJobs]:
     """Open the jobs under `data_dir`/jobs; one that is at work when the block ends, the next run does.
 
-    Of several processes over one folder, one is `resuming` what an earlier run has left undone.
+    Of several processes over one folder, each does those of its own `slot`.
     """
-    jobs = DocumentJobs(data_dir / "jobs", catalog)
-    if resuming:
-        await jobs.resume()
+    jobs = DocumentJobs(data_dir / "jobs", catalog, slot=slot, workers=workers)
+    await jobs.resume()
     async with asyncio.TaskGroup() as group:
         running = group.create_task(jobs.run(), name="document-jobs")
         yield jobs

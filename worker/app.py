@@ -98,7 +98,10 @@ def create_app(open_services: OpenServices) -> FastAPI:
             mcp.opened(services.toolbox, lambda caller: services.backend.list_indexes(caller.account_id)),
             _embedding_behind(services) as embedding,
             open_document_jobs(
-                services.settings.data_dir, services.catalog, resuming=services.peers.place.is_first
+                services.settings.data_dir,
+                services.catalog,
+                slot=services.peers.place.slot,
+                workers=services.peers.place.workers,
             ) as document_jobs,
             open_metrics(services, product_version()) as metrics,
             opened_otlp_export(services, product_version(), metrics),

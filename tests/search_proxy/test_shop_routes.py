@@ -236,6 +236,24 @@ async def test_a_job_that_was_accepted_is_done_after_a_restart(
     assert (await engine.describe("acme", "store")).documents == len(_PRODUCTS) - 1
 
 
+async def test_the_jobs_of_a_worker_that_died_are_done_in_its_place_and_by_nobody_else(
+    engine: EmbeddedBackend, tmp_path: Path
+) -> None:
+    """The first worker leaves those of the others alone, but for places that there are no more."""
+    jobs_of = [DocumentJobs(tmp_path / "jobs", engine, slot=slot, workers=3) for slot in range(3)]
+    left = [await jobs.submit("acme", "store", "delete_documents", ["mug"]) for jobs in jobs_of]
+
+    async def done_by(slot: int, workers: int) -> set[str]:
+        opened = open_document_jobs(tmp_path, engine, slot=slot, workers=workers)
+        async with asyncio.timeout(5), opened as jobs:
+            await jobs.settled()
+            return {one.id for one in await jobs.jobs("acme", "store") if one.status == "done"}
+
+    assert await done_by(1, 3) == {left[1].id}
+    assert await done_by(0, 3) == {left[0].id, left[1].id}
+    assert await done_by(0, 2) == {each.id for each in left}
+
+
 async def test_a_job_that_fails_says_why(engine: EmbeddedBackend, tmp_path: Path) -> None:
     """And the next one is done."""
     async with asyncio.timeout(5), open_document_jobs(tmp_path, engine) as jobs:
