@@ -53,9 +53,9 @@ class Browser:
     def texts(self, selector: str) -> list[str]:
         """Return the visible text of every match, top to bottom."""
         query = f"[...document.querySelectorAll({json.dumps(selector)})]"
-        found: list[str] = self.js(
-            f"{query}.filter((e) => e.checkVisibility()).map((e) => e.innerText.trim())"
-        )
+        # What Chromium leaves undrawn until it is scrolled to, or until its next frame, has no `innerText`.
+        text = "(e.checkVisibility({contentVisibilityAuto: true}) ? e.innerText : e.textContent).trim()"
+        found: list[str] = self.js(f"{query}.filter((e) => e.checkVisibility()).map((e) => {text})")
         return found
 
     def text(self, selector: str) -> str:
