@@ -52,6 +52,9 @@ class SdkTransport(httpx2.AsyncBaseTransport):
             ModelError: It was refused.
         """
         response = await self._inner.handle_async_request(request)
+        if 300 <= response.status_code < 400:
+            # The SDK would go there, key and all.
+            response.headers.pop("location", None)
         stream = response.stream
         call = current_stream.get()
         if call is None or not isinstance(stream, httpx2.AsyncByteStream):
@@ -59,7 +62,7 @@ class SdkTransport(httpx2.AsyncBaseTransport):
         call.body = stream
         headers = {name.lower(): value for name, value in response.headers.items()}
         if response.status_code != 200:
-            # The SDK would follow a redirect, key and all, and wait for whatever body an error has.
+            # The SDK would wait for whatever body an error has.
             raise await _refusal(response.status_code, headers, stream)
         try:
             payloads = AnswerPayloads(headers)

@@ -23,9 +23,11 @@ from tests.support.scripted_gemini import scenarios as s
 from tests.support.shop import open_shop
 from tests.worker.llm.clients import CLIENTS, asking, developer, outcome
 from tests.worker.llm.test_failing_model import OUR_TASKS, PLAN, categories, receipt
+from tests.worker.llm.test_http_calls import answering, says
 from tests.worker.observe.log_lines import logged_lines
 from worker.llm.gemini_chunks import ChunkReader
 from worker.llm.gemini_errors import error_from_response
+from worker.llm.gemini_request import GeminiEndpoint
 from worker.llm.language_model import FunctionCall, ModelError, ModelEvent, TextDelta, Usage
 
 pytestmark = pytest.mark.anyio
@@ -184,6 +186,20 @@ async def test_a_redirect_takes_the_key_nowhere(client: str) -> None:
             _, error = await outcome(model, asking())
             assert error is not None
             assert (error.kind, error.status) == ("protocol", status)
+    assert elsewhere.connections_made == 0
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+async def test_a_redirect_takes_the_key_nowhere_at_the_start_either(client: str) -> None:
+    """The call that warms a client up carries the key as well."""
+    async with ScriptedGemini() as elsewhere:
+        moved = (
+            f"HTTP/1.1 302 Found\r\nLocation: {elsewhere.base_url}/x\r\nContent-Length: 0\r\n\r\n".encode()
+        )
+        async with answering(says(moved)) as server:
+            async with CLIENTS[client](GeminiEndpoint(base_url=server.url)) as model:
+                await model.warm_up("gemini-3.5-flash-lite")
+            assert len(server.heads) == 1
     assert elsewhere.connections_made == 0
 
 
