@@ -54,4 +54,5 @@ class ModelParaphraser:
             logger.warning("query_not_paraphrased", extra={"error": str(error)})
             return ()
         found = answer.get("paraphrases") if isinstance(answer, dict) else None
-        return [one[:200] for one in found or () if isinstance(one, str)][:limit]
+        texts = found if isinstance(found, list) else []
+        return [one[:200] for one in texts if isinstance(one, str)][:limit]

@@ -73,7 +73,9 @@ async def test_paraphrases_are_the_model_s_cut_to_what_was_asked_for() -> None:
     assert sent["contents"][0]["parts"][0]["text"] == "At most 3 paraphrases of: tent for one"
 
 
-@pytest.mark.parametrize("script", [unavailable(), bad_key(), json_text("no json"), json_text([1])])
+@pytest.mark.parametrize(
+    "script", [unavailable(), bad_key(), json_text("no json"), json_text([1]), json_text({"paraphrases": 5})]
+)
 async def test_a_model_that_has_no_paraphrases_gives_none(script: object) -> None:
     """Expansion is a help: the catalog's own terms are taken instead."""
     async with scripted() as (server, model):
