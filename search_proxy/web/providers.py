@@ -109,7 +109,8 @@ async def _asked(client: httpx.AsyncClient, request: httpx.Request, provider: st
 
 
 def _results(items: Any, url: str, text: str, limit: int) -> Sequence[WebResult]:
-    found = [item for item in items or () if isinstance(item, dict) and isinstance(item.get(url), str)]
+    listed = items if isinstance(items, list) else []
+    found = [item for item in listed if isinstance(item, dict) and isinstance(item.get(url), str)]
     return [
         WebResult(
             title=plain_text(str(item.get("title") or item[url]))[:_LONGEST_TITLE],

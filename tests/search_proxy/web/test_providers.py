@@ -93,6 +93,16 @@ async def test_a_refusing_provider_is_a_sentence_without_the_key(status: int) ->
         assert TAVILY_KEY not in str(refused.value)
 
 
+@pytest.mark.parametrize("results", ["5", '"x"', '{"a": 1}', "[5, null, {}, [1]]", "null"])
+async def test_results_of_another_kind_are_no_results(results: str) -> None:
+    """A number where the list should be ends no turn."""
+    answer = f'{{"results": {results}}}'.encode()
+    async with small_web({"/search": (200, {}, answer)}) as web, httpx.AsyncClient() as client:
+        searcher = choose_searcher(client, keys(web, tavily=True, google=False))
+        assert searcher is not None
+        assert list(await searcher.search("x", 3)) == []
+
+
 async def test_an_answer_that_is_no_json_is_a_sentence() -> None:
     """A proxy's error page is not a result."""
     async with small_web({"/search": (200, {}, b"<html>")}) as web, httpx.AsyncClient() as client:
