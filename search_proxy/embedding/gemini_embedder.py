@@ -168,7 +168,7 @@ def _unit_rows(body: Any, count: int, dimension: int) -> Array:
     """Return the vectors of an answer at length 1, which shortened ones do not have by themselves."""
     try:
         rows = np.array([each["values"] for each in body["embeddings"]], np.float32)
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise _Failure("the embedding model's answer has no vectors") from error
     if rows.shape != (count, dimension):
         raise _Failure(

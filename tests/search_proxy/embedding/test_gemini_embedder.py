@@ -132,7 +132,14 @@ def test_an_answer_of_the_wrong_shape_is_refused(
 
 
 @pytest.mark.parametrize(
-    "body", [b"<html>", b"[]", b'{"embeddings": [{}]}', b'{"embeddings": [{"values": ["x"]}]}']
+    "body",
+    [
+        b"<html>",
+        b"[]",
+        b'{"embeddings": [{}]}',
+        b'{"embeddings": [{"values": ["x"]}]}',
+        b'{"embeddings": [{"values": [1, 2, 3, ' + b"9" * 400 + b"]}]}",
+    ],
 )
 def test_an_answer_without_vectors_is_a_failure(
     embedder: GeminiEmbedder, server: EmbeddingServer, body: bytes
