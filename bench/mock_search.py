@@ -98,9 +98,12 @@ class RemoteSearch:
         started = time.perf_counter()
         asked = orjson.dumps({"account": account_id, "q": request.q, "limit": request.limit})
         body = bytearray()
-        async with self._calls.call(b"POST", self._url, {}, asked) as response:
+        response = await self._calls.begin(b"POST", self._url, {}, asked)
+        try:
             response.read_into(body.extend)
             await response.ended()
+        finally:
+            self._calls.end(response)
         answer = orjson.loads(body)
         return SearchResult(
             hits=tuple(answer["hits"]),

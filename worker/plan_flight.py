@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import aclosing
-from dataclasses import fields
 from typing import Any
 
 import orjson
@@ -49,9 +48,7 @@ class PlanTeller:
     def tell(self, event: PlanEvent) -> None:
         """Pass on a part of the plan; the plan's own draft of a summary stays with the leader."""
         if not isinstance(event, SummaryDelta | ExpansionsComplete):
-            # Their fields are plain values: nothing has to be copied.
-            told = {each.name: getattr(event, each.name) for each in fields(event)}
-            self._publish({"kind": _NAMES[type(event)], "event": told})
+            self._publish({"kind": _NAMES[type(event)], "event": event})
 
     def say(self, text: str) -> None:
         """Pass on a piece of the summary."""

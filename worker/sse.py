@@ -1,9 +1,9 @@
 """Streams a run to one client as server-sent events.
 
 One writer sends everything: events, the ping when nothing has happened, and the end. While it rests, events
-are written without it where the server can take them at once, those of one turn of the loop together. A second
-task watches for the client's leaving and ends the writer's wait. A client that does not read within the send
-timeout is given up; the run is not.
+are written without it where the server can take them at once, those of one turn of the loop together. A
+second task watches for the client's leaving and ends the writer's wait. A client that does not read within
+the send timeout is given up; the run is not.
 """
 
 from __future__ import annotations

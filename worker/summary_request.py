@@ -44,12 +44,11 @@ class SummaryRequest:
 
     def sent_hits(self) -> Iterator[Hit]:
         """Yield every hit that was sent, once per id, those of the categories first."""
-        seen: set[str] = set()
+        seen: dict[str, Hit] = {}
         for hits in (*(category.hits for category in self.categories), self.hits):
             for hit in hits:
-                if str(hit["_id"]) not in seen:
-                    seen.add(str(hit["_id"]))
-                    yield hit
+                seen.setdefault(str(hit["_id"]), hit)
+        yield from seen.values()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -54,6 +54,8 @@ class Rights:
         """
         if not self.is_owner:
             _refuse_asking_who_sees(request)
+        elif self.forced is None and request.forced_filter is None and not request.forced_attributes:
+            return request
         return replace(
             request,
             filter=merge_filters(self.forced, request.filter),

@@ -6,14 +6,14 @@ The HTTP clients bound single reads only, and a gateway's keep-alive lines would
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import aclosing, contextmanager
 from contextvars import copy_context
 from dataclasses import dataclass
 from functools import partial
 from typing import cast
 
-from worker.llm.language_model import LanguageModel, ModelError, ModelEvent, ModelRequest, PushingModel
+from worker.llm.language_model import LanguageModel, ModelError, ModelEvent, ModelRequest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,10 +51,12 @@ async def read_within(
 
 
 async def _push(model: LanguageModel, request: ModelRequest, take: Callable[[ModelEvent], None]) -> None:
-    if isinstance(model, PushingModel):
+    # Asking whether it is a `PushingModel` looks at all that it has, for every call anew.
+    push: Callable[..., Awaitable[None]] | None = getattr(model, "push", None)
+    if push is not None:
         # Bytes arrive in the context of whoever opened the connection; what they start belongs to who asked.
         asked_in: Callable[..., None] = copy_context().run
-        await model.push(request, partial(asked_in, take))
+        await push(request, partial(asked_in, take))
         return
     async with aclosing(cast(AsyncGenerator[ModelEvent], model.stream(request))) as events:
         async for event in events:

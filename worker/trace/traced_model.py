@@ -46,12 +46,15 @@ class _TracedModel:
 
 
 class _TracedPushingModel(_TracedModel):
-    async def push(self, request: ModelRequest, take: Callable[[ModelEvent], None]) -> None:
-        inner = self._inner
+    def __init__(self, inner: LanguageModel) -> None:
+        super().__init__(inner)
         assert isinstance(inner, PushingModel)
+        self._push = inner.push
+
+    async def push(self, request: ModelRequest, take: Callable[[ModelEvent], None]) -> None:
         recording = current_recording()
         if recording is None:
-            await inner.push(request, take)
+            await self._push(request, take)
             return
         call = _begin(recording, request)
 
@@ -60,7 +63,7 @@ class _TracedPushingModel(_TracedModel):
             take(event)
 
         try:
-            await inner.push(request, took)
+            await self._push(request, took)
         except ModelError as error:
             _add_error(call, error)
             raise
