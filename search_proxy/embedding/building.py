@@ -1,5 +1,7 @@
 """Builds the int8 model from published weights and holds it to them before it counts as ready.
 
+The ranges of its activations are measured first, on texts of their own.
+
 Processors without VNNI add two products up in 16 bits, which can overflow; weights of one bit less cannot.
 """
 
@@ -10,9 +12,12 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from search_proxy.embedding.minilm import MiniLmEmbedder
+from search_proxy.embedding.activations import measured_activations
+from search_proxy.embedding.calibration_texts import CALIBRATION_TEXTS
+from search_proxy.embedding.minilm import MiniLmEmbedder, Tokens
 from search_proxy.embedding.minilm_files import write_card
-from search_proxy.embedding.minilm_model import Weights, build_model, read_safetensors
+from search_proxy.embedding.minilm_model import build_model
+from search_proxy.embedding.published_weights import Weights, read_safetensors
 from search_proxy.embedding.reference import reference_embedding
 
 FULL_RANGE = 127
@@ -43,9 +48,11 @@ def build(safetensors: Path, tokenizer: Path, folder: Path) -> float:
     weights = read_safetensors(safetensors)
     folder.mkdir()
     shutil.copyfile(tokenizer, folder / "tokenizer.json")
+    tokens = Tokens(folder / "tokenizer.json")
+    activations = measured_activations(weights, [tokens.ids(text) for text in CALIBRATION_TEXTS])
     worst = -1.0
     for weight_range in (FULL_RANGE, REDUCED_RANGE):
-        (folder / "model.onnx").write_bytes(build_model(weights, weight_range))
+        (folder / "model.onnx").write_bytes(build_model(weights, activations, weight_range))
         worst = worst_cosine(weights, folder, CHECKED_TEXTS)
         if worst >= MIN_COSINE:
             write_card(folder, {"weightRange": weight_range, "worstCosine": round(worst, 4)})

@@ -13,8 +13,8 @@ MODEL = "all-minilm-l6-v2-int8"
 
 DIMENSION = 384
 
-FORMAT = 1
-"""Raised when the graph changes while its vectors stay the same: the model is then built anew."""
+FORMAT = 2
+"""Raised when the graph changes while its vectors stay comparable: the model is then built anew."""
 
 _CARD = "model.json"
 
@@ -42,11 +42,18 @@ class MiniLmFiles:
 
     def are_ready(self) -> bool:
         """Return whether a model of this format is there, complete."""
+        return self._format() == FORMAT
+
+    def are_of_another_format(self) -> bool:
+        """Return whether a model that another version of this program made is there, complete."""
+        return self._format() not in (None, FORMAT)
+
+    def _format(self) -> object:
         try:
             card = orjson.loads((self.folder / _CARD).read_bytes())
         except (FileNotFoundError, NotADirectoryError, orjson.JSONDecodeError):
-            return False
-        return isinstance(card, dict) and card.get("format") == FORMAT
+            return None
+        return card.get("format") if isinstance(card, dict) else None
 
 
 def write_card(folder: Path, facts: dict[str, Any]) -> None:

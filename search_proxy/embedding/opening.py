@@ -79,6 +79,9 @@ def open_embedder(config: EmbeddingConfig) -> Iterator[OpenedEmbedder]:
             yield OpenedEmbedder(embedder=minilm)
     else:
         missing = f"no embedding model in {str(files.folder)!r}; `{SETUP_COMMAND}` makes it"
+        if files.are_of_another_format():
+            found = f"the embedding model in {str(files.folder)!r} is of another version"
+            missing = f"{found}; `{SETUP_COMMAND}` renews it"
         if config.kind == "minilm":
             raise SearchUnavailable(missing)
         yield OpenedEmbedder(embedder=None, reason=missing)

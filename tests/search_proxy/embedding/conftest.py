@@ -12,7 +12,7 @@ import pytest
 
 from search_proxy.embedding.minilm import MiniLmEmbedder, open_minilm
 from search_proxy.embedding.minilm_files import MiniLmFiles
-from search_proxy.embedding.minilm_model import Array, Weights
+from search_proxy.embedding.published_weights import Array, Weights
 
 _MODELS = Path(__file__).resolve().parents[3] / ".aisle" / "models"
 _SIZE, _WIDE, _WORDS, _POSITIONS, _LAYERS = 64, 128, 50, 40, 2

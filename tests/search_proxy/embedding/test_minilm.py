@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from search_proxy.embedding.minilm import MAX_TOKENS, MiniLmEmbedder
+from search_proxy.embedding.minilm import MAX_TOKENS, TOKENS_PER_RUN, MiniLmEmbedder, runs_of_one_length
 from search_proxy.errors import SearchUnavailable
 
 _REFERENCE = Path(__file__).parent / "reference_vectors.npy"
@@ -61,6 +61,24 @@ def test_a_text_has_one_vector_whatever_stands_beside_it(minilm: MiniLmEmbedder)
     assert np.array_equal(together, np.stack([minilm.embed_query(text) for text in TEXTS]))
 
 
+def test_texts_that_share_a_run_keep_their_vectors(minilm: MiniLmEmbedder) -> None:
+    """More texts of one length than a run takes, short and cut ones; bit for bit as alone."""
+    short = [f"{colour} {thing}" for colour in ("red", "blue", "green") for thing in ("tent", "lamp", "shoe")]
+    long = [f"{text} " * MAX_TOKENS for text in short]
+    several = short * 10 + long
+    assert np.array_equal(minilm.embed(several), np.stack([minilm.embed_query(text) for text in several]))
+
+
+def test_a_run_has_texts_of_one_length_and_few_tokens() -> None:
+    """The longest come first, so that threads end together; every text is in one run."""
+    lengths = [3, 128, 3, 90, 128, 128] + [10] * 60
+    runs = runs_of_one_length(lengths)
+    assert sorted(at for run in runs for at in run) == list(range(len(lengths)))
+    assert [{lengths[at] for at in run} for run in runs] == [{128}, {128}, {90}, {10}, {10}, {10}, {3}]
+    assert all(sum(lengths[at] for at in run) <= TOKENS_PER_RUN for run in runs)
+    assert runs_of_one_length([TOKENS_PER_RUN + 1] * 2) == [[0], [1]]
+
+
 def test_what_means_the_same_is_nearer_than_what_sounds_the_same(minilm: MiniLmEmbedder) -> None:
     """Words in common are not needed."""
     sofa, couch, soda = minilm.embed(["sofa", "couch", "soda"])
@@ -68,11 +86,12 @@ def test_what_means_the_same_is_nearer_than_what_sounds_the_same(minilm: MiniLmE
 
 
 def test_long_text_is_cut_and_no_text_is_a_text(minilm: MiniLmEmbedder) -> None:
-    """A megabyte costs no more than a page."""
-    long = "tent " * 200_000
+    """Ten megabytes cost no more than a page."""
+    long = "tent " * 2_000_000
     assert len(minilm.token_ids(long)) == MAX_TOKENS
     assert np.array_equal(minilm.embed_query(long), minilm.embed_query(long[:5_000]))
     assert np.linalg.norm(minilm.embed_query("")) == pytest.approx(1.0, abs=1e-5)
+    assert np.isfinite(minilm.embed(["", " ", "\n", "\x00", "🏕️", "\ud83c\udfd5️" * 900])).all()
     assert minilm.embed([]).shape == (0, minilm.dimension)
 
 

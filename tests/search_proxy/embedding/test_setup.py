@@ -61,6 +61,18 @@ def test_half_a_model_does_not_count(tmp_path: Path, card: bytes | None) -> None
     assert not files.are_ready()
 
 
+def test_a_model_of_another_version_is_not_used_and_the_reason_says_so(tmp_path: Path) -> None:
+    """Its graph takes other inputs; set-up renews it."""
+    files = MiniLmFiles(tmp_path)
+    files.folder.mkdir()
+    (files.folder / "model.json").write_bytes(b'{"format": 1}')
+    assert not files.are_ready()
+    with open_embedder(EmbeddingConfig(models=tmp_path)) as opened:
+        assert opened.embedder is None
+        assert opened.reason is not None
+        assert "is of another version; `python -m search_proxy.embedding.setup` renews it" in opened.reason
+
+
 def test_weights_that_int8_cannot_follow_are_refused(safetensors: Path, tmp_path: Path) -> None:
     """The built model is held to the published one before it counts; these know no word of the texts."""
     with pytest.raises((ValueError, SearchUnavailable)):
