@@ -101,13 +101,13 @@ class NearestRows:
         at_least = max(MIN_SEEN, int(SEEN_SHARE * self.vectors.length))
         while True:
             positions, bounds = clusters.upper_bounds(self.vectors.codes, vector, query, at_least)
-            tried = 4 * depth
+            tried = depth
             while True:
                 best = positions_from(bounds, tried)
                 rows = self._passing(positions[best], mask)
                 if len(rows) >= depth or len(best) == len(positions):
                     break
-                tried *= 8
+                tried *= 4
             if len(rows) >= depth or len(positions) == self.vectors.length:
                 break
             at_least *= 4

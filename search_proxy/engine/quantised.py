@@ -49,16 +49,25 @@ class Codes:
 
         The similarity may be that of exact numbers, or be summed in single precision in any order.
         """
+        return bounded(self.products(query), self.facts, query)
+
+    def products(self, query: QueryCodes) -> Array:
+        """Return the product of the codes of each vector with those of `query`."""
         if not len(self):
             return np.empty(0, np.float32)
         # Never with `out=`, which returns None without counting the reference, until the process dies of it.
-        bounds: Array = np.asarray(simsimd.cdist(query.row, self.rows, "dot", out_dtype="float32"))[0]
-        scales, errors, lengths = self.facts
-        bounds *= scales
-        bounds *= query.scale
-        bounds += errors * query.per_error
-        bounds += lengths * query.per_length
-        return bounds
+        products: Array = np.asarray(simsimd.cdist(query.row, self.rows, "dot", out_dtype="float32"))[0]
+        return products
+
+
+def bounded(products: Array, facts: Array, query: QueryCodes) -> Array:
+    """Return the bounds that follow from products of codes and the facts beside these, in their place."""
+    scales, errors, lengths = facts
+    products *= scales
+    products *= query.scale
+    products += errors * query.per_error
+    products += lengths * query.per_length
+    return products
 
 
 @dataclass(frozen=True, slots=True)

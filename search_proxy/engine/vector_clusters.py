@@ -16,13 +16,13 @@ from pathlib import Path
 import numpy as np
 
 from search_proxy.engine.columns import Array
-from search_proxy.engine.quantised import FACTS, Codes, QueryCodes, quantised
+from search_proxy.engine.quantised import FACTS, Codes, QueryCodes, bounded, quantised
 from search_proxy.engine.vector_codes import StoredCodes, mapped_array
 
 EXACT_UP_TO = 300_000
 """Comparing so many takes 6 ms on one core. Source: decision 0017."""
 
-SEEN_SHARE = 0.06
+SEEN_SHARE = 0.1
 """Of all vectors; with fewer, too many of the ten nearest are missed. Source: docs/engine.md."""
 MIN_SEEN = 12_000
 _FILE = "clusters.npz"
@@ -56,12 +56,12 @@ class Clusters:
         seen = np.cumsum(np.diff(self.starts)[by_distance])
         groups = by_distance[: int(np.searchsorted(seen, at_least)) + 1].tolist()
         positions = [self.order[self.starts[one] : self.starts[one + 1]] for one in groups]
-        bounds = [
-            self.codes.part(self.starts[one], self.starts[one + 1]).upper_bounds(query) for one in groups
-        ]
-        bounds.append(every.upper_bounds(query, self.length))
-        positions.append(np.arange(self.length, self.length + len(bounds[-1])))
-        return np.concatenate(positions), np.concatenate(bounds)
+        codes = [self.codes.part(self.starts[one], self.starts[one + 1]) for one in groups]
+        products = np.concatenate([one.products(query) for one in codes])
+        bounds = bounded(products, np.concatenate([one.facts for one in codes], axis=1), query)
+        behind = every.upper_bounds(query, self.length)
+        positions.append(np.arange(self.length, self.length + len(behind)))
+        return np.concatenate(positions), np.concatenate([bounds, behind])
 
 
 def read_clusters(folder: Path, created: str | None, length: int) -> Clusters | None:

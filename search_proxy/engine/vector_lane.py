@@ -15,7 +15,6 @@ import numpy as np
 
 from search_proxy.engine.best_scores import best_positions
 from search_proxy.engine.columns import Array
-from search_proxy.engine.distinct import distinct
 from search_proxy.engine.embedder import Embedder
 from search_proxy.engine.fusion import Fusion
 from search_proxy.engine.nearest_rows import NearestRows
@@ -89,7 +88,10 @@ class VectorLane:
         if fusion.method != "convex" and mapped.vectors.clusters is None:
             return rows, similarities
         best_text = text_rows[best_positions(text_scores, text_rows, fusion.depth)]
-        return mapped.similarities(vector, distinct(rows, best_text))
+        more, theirs = mapped.similarities(vector, np.setdiff1d(best_text, rows, assume_unique=True))
+        every = np.concatenate([rows, more])
+        order = np.argsort(every, kind="stable")
+        return every[order], np.concatenate([similarities, theirs])[order]
 
     def embedded_documents(self, snapshot: Snapshot) -> int:
         """Return how many living documents have a vector."""
