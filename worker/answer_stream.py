@@ -46,7 +46,7 @@ class AnswerStream:
 
     def __init__(self, services: Services, answer: Answer, run: Run, *, keeps_hits: bool = False) -> None:
         self.answer = answer
-        self._keeps_hits = keeps_hits
+        self.keeps_hits = keeps_hits
         self._services = services
         self._run = run
         self._opened = asyncio.Event()
@@ -179,7 +179,7 @@ class AnswerStream:
                 timeout_seconds=self._services.settings.search_timeout_seconds,
             )
         self._run.emit(EventName.DELTA, {"categoryHits": [found.to_wire()]})
-        remembered = found if self._keeps_hits else replace(found, hits=as_remembered(found.hits))
+        remembered = found if self.keeps_hits else replace(found, hits=as_remembered(found.hits))
         answer.categories.append(remembered)
         if found.error is None:
             answer.timings.mark(Stage.TIME_TO_FIRST_CATEGORY)

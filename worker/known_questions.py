@@ -54,7 +54,7 @@ class KnownQuestions:
     """The questions of one process; what was made of them takes at most `max_bytes`, the oldest go first."""
 
     def __init__(self, *, max_bytes: int = 16 * 1024 * 1024) -> None:
-        self._max_bytes = max_bytes
+        self.max_bytes = max_bytes
         self._known: OrderedDict[_Key, KnownQuestion] = OrderedDict()
         self.used_bytes = 0
 
@@ -101,13 +101,13 @@ class KnownQuestions:
 
     def keep(self, question: KnownQuestion, made: MadeAnswer) -> None:
         """Keep an answer for who asks the question next, where there is room."""
-        if made.size > self._max_bytes // _LARGEST_SHARE or self._known.get(question.key) is not question:
+        if made.size > self.max_bytes // _LARGEST_SHARE or self._known.get(question.key) is not question:
             return
         if question.made is not None:
             self.used_bytes -= question.made.size
         question.made = made
         self.used_bytes += made.size
-        while self.used_bytes > self._max_bytes:
+        while self.used_bytes > self.max_bytes:
             self._forget(next(iter(self._known)))
 
     def _forget(self, key: _Key) -> None:

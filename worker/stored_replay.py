@@ -24,6 +24,8 @@ from worker.trace.recording import current_recording
 
 async def replay(stream: AnswerStream, stored: StoredAnswer, initial: Awaitable[None]) -> None:
     """Send the categories as they land, then what comes behind them; `initial` is the first search."""
+    # Its end is as near as its slowest search: sorting out what a summary speaks of would cost more.
+    stream.keeps_hits = True
     answer = stream.answer
     answer.source = PlanSource.CACHED
     answer.cache_tier = answer.cache_tier or "flight"
@@ -42,7 +44,8 @@ async def replay(stream: AnswerStream, stored: StoredAnswer, initial: Awaitable[
 
 def keep_made(services: Services, question: KnownQuestion, answer: Answer, run: Run, payload: bytes) -> None:
     """Keep what `run` has said so far, made with a stored `payload`, for who asks the same next."""
-    if answer.request.reranking is None and current_recording() is None:
+    has_room = services.questions.max_bytes > 0
+    if has_room and answer.request.reranking is None and current_recording() is None:
         made = made_answer(answer, run, payload)
         if made is not None:
             keeping = _keep_if_unchanged(services, answer.request, question, made)

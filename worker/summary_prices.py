@@ -55,14 +55,11 @@ _TAIL = 24
 
 
 class PriceCheck:
-    """Knows which prices may be named."""
+    """Knows which prices may be named; `prices` are looked at when the first one is."""
 
     def __init__(self, prices: Iterable[float], *, query: str = "", locale: str = "en") -> None:
-        self._known: set[int | float] = set()
-        for price in prices:
-            self._known |= {round(price * 100)} if round(price, 2) == price else {price}
-        for amount in _AMOUNT.findall(query):
-            self._known |= _readings(amount)
+        self._prices, self._asked = prices, query
+        self._known: set[int | float] | None = None
         self._query = query.casefold()
         self._replacement = _REPLACEMENT.get(locale.lower()[:2], _REPLACEMENT_ELSEWHERE)
 
@@ -72,7 +69,8 @@ class PriceCheck:
 
         def replaced(price: re.Match[str]) -> str:
             nonlocal unknown
-            if all(self._known & _readings(amount) for amount in _AMOUNT.findall(price[0])):
+            known = self._amounts()
+            if all(known & _readings(amount) for amount in _AMOUNT.findall(price[0])):
                 return price[0]
             unknown += 1
             return self._replacement
@@ -88,6 +86,15 @@ class PriceCheck:
         if _SPELLS_MONEY.search(text):
             text = _SPELLED.sub(unspelled, text)
         return _PRICE.sub(replaced, text), unknown
+
+    def _amounts(self) -> set[int | float]:
+        if self._known is None:
+            self._known = set()
+            for price in self._prices:
+                self._known |= {round(price * 100)} if round(price, 2) == price else {price}
+            for amount in _AMOUNT.findall(self._asked):
+                self._known |= _readings(amount)
+        return self._known
 
     def may_continue(self, text: str) -> bool:
         """Return whether what follows `text` may belong to a price that ends it."""

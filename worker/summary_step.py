@@ -40,7 +40,8 @@ async def stream_summary(
 
 def grounded_text(answer: Answer) -> GroundedText:
     """Return what makes text safe to show beside what this answer has sent."""
-    sent = list(_request(answer).sent_hits())
+    found = [item.hits for item in answer.categories if item.error is None]
+    sent = [hit for hits in (*found, answer.initial.hits if answer.initial else ()) for hit in hits]
     prices = (price for hit in sent if (price := hit_price(hit)) is not None)
     return GroundedText(
         {str(hit["_id"]) for hit in sent},
