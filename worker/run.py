@@ -78,9 +78,15 @@ class Run:
 
     def emit(self, name: EventName, data: Mapping[str, Any]) -> None:
         """Append an event and wake every subscriber; nothing is accepted after the end."""
-        if not self.finished:
-            self._append(Event.of(self._next_seq, name, data))
-            self.nudge()
+        if self.finished:
+            return
+        event = Event.of(self._next_seq, name, data)
+        self._next_seq += 1
+        self._log.append(event)
+        self.log_bytes += len(event.json)
+        while len(self._log) > MAX_LOG_EVENTS or self.log_bytes > MAX_LOG_BYTES and len(self._log) > 1:
+            self.log_bytes -= len(self._log.popleft().json)
+        self.nudge()
 
     def emit_shared(self, shared: SharedEvents) -> None:
         """Begin with events that others emit too, and wake every subscriber; they are not in `log_bytes`."""
@@ -90,13 +96,6 @@ class Run:
                 self._log.append(Event(self._next_seq, name, encoded))
                 self._next_seq += 1
             self.nudge()
-
-    def _append(self, event: Event) -> None:
-        self._next_seq += 1
-        self._log.append(event)
-        self.log_bytes += len(event.json)
-        while len(self._log) > MAX_LOG_EVENTS or self.log_bytes > MAX_LOG_BYTES and len(self._log) > 1:
-            self.log_bytes -= len(self._log.popleft().json)
 
     def nudge(self) -> None:
         """Let every wait for news return and call every hearer, whether there is any or not."""

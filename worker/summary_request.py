@@ -73,9 +73,11 @@ def as_remembered(hits: Sequence[Hit]) -> tuple[Hit, ...]:
 
 def hit_title(hit: Hit) -> str:
     """Return the product's title in one line; its id where it has none."""
-    titles = (hit.get(name) for name in TITLE_FIELDS)
-    title = next((" ".join(text.split()) for text in titles if isinstance(text, str) and text.strip()), "")
-    return title[:120] or str(hit["_id"])
+    for name in TITLE_FIELDS:
+        text = hit.get(name)
+        if isinstance(text, str) and (title := " ".join(text.split())):
+            return title[:120]
+    return str(hit["_id"])
 
 
 def hit_price(hit: Hit) -> float | None:

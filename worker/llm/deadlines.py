@@ -34,10 +34,12 @@ async def read_within(
         ModelError: The call failed, or `kind="timeout"`: a deadline passed.
     """
     silence = _Silence(deadlines)
-    broken = silence.broken
+    now = asyncio.get_running_loop().time
 
     def hear(event: ModelEvent) -> None:
-        broken()
+        silence.heard_at = now()
+        if not silence.heard:
+            silence.broken()
         take(event)
 
     try:
@@ -73,11 +75,10 @@ class _Silence:
     def __init__(self, deadlines: Deadlines) -> None:
         self.heard = False
         self._loop = asyncio.get_running_loop()
-        self._time = self._loop.time
-        self._heard_at = self._time()
+        self.heard_at = self._loop.time()
         self._gap_seconds = deadlines.gap_seconds
-        self._end = self._heard_at + deadlines.total_seconds
-        self._first_due = min(self._heard_at + deadlines.first_event_seconds, self._end)
+        self._end = self.heard_at + deadlines.total_seconds
+        self._first_due = min(self.heard_at + deadlines.first_event_seconds, self._end)
 
     @contextmanager
     def ending(self, limit: asyncio.Timeout) -> Iterator[None]:
@@ -90,17 +91,15 @@ class _Silence:
             self._timer.cancel()
 
     def broken(self) -> None:
-        """Note an event."""
-        self._heard_at = self._time()
-        if not self.heard:
-            # The gap may end before the time that the first event had.
-            self.heard = True
-            self._timer.cancel()
-            self._look()
+        """Note the first event; of the others `heard_at` says it all."""
+        # The gap may end before the time that the first event had.
+        self.heard = True
+        self._timer.cancel()
+        self._look()
 
     def _look(self) -> None:
-        due = min(self._heard_at + self._gap_seconds, self._end) if self.heard else self._first_due
-        if self._time() < due:
+        due = min(self.heard_at + self._gap_seconds, self._end) if self.heard else self._first_due
+        if self._loop.time() < due:
             self._timer = self._loop.call_at(due, self._look)
         else:
             self._limit.reschedule(due)

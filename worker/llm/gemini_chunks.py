@@ -69,7 +69,7 @@ class ChunkReader:
             if isinstance(part, dict) and not part.get("thought"):
                 text = part.get("text")
                 if text and isinstance(text, str):
-                    take(TextDelta(text=sendable(text)))
+                    take(TextDelta(text=text if text.isascii() else sendable(text)))
                 elif isinstance(call := part.get("functionCall"), dict):
                     for event in self._call(call, part.get("thoughtSignature")):
                         take(event)

@@ -31,8 +31,7 @@ class SseDecoder:
         """
         if not (self._line or self._data or self._after_cr) and _is_one_event(received):
             self._is_first, self._held_bytes = False, 0
-            data = received[6:-4]
-            return [data] if _says_something(data) else []
+            return [received[6:-4]]
         if self._after_cr and received[:1] == b"\n":
             received = received[1:]
         self._after_cr = received[-1:] == b"\r"
@@ -71,21 +70,17 @@ class SseDecoder:
         elif not line and self._data:
             data = self._data[0] if len(self._data) == 1 else b"\n".join(self._data)
             self._data.clear()
-            if _says_something(data):
+            if data.strip() not in (b"", b"[DONE]"):
                 complete.append(data)
 
 
 def _is_one_event(received: bytes) -> bool:
-    """Return whether this is one event of one line, as the model sends and nearly every read brings it."""
+    """Return whether this is one JSON object on one line, which nearly every read of the socket brings."""
     end = len(received) - 4
     return (
         end <= MAX_EVENT_BYTES
-        and received.startswith(b"data: ")
+        and received.startswith(b"data: {")
         and received.endswith(b"\r\n\r\n")
         and received.find(b"\r") == end
         and received.find(b"\n") == end + 1
     )
-
-
-def _says_something(data: bytes) -> bool:
-    return data.strip() not in (b"", b"[DONE]")

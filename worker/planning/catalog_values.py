@@ -158,11 +158,9 @@ def _colour(words: Sequence[str], position: int, vocabulary: Vocabulary) -> Read
     fields = vocabulary.roles.colours
     names = FOREIGN_COLOURS | COLOURS_ABROAD if _is_foreign(words) else FOREIGN_COLOURS
     for length in range(min(3, len(words) - position), 0, -1):
-        phrase = tuple(names.get(word, word) for word in words[position : position + length])
+        phrase = tuple([names.get(word, word) for word in words[position : position + length]])
         end = position + length
-        if not any(word in COLOURS for word in phrase) or (
-            end < len(words) and words[end] in COLOUR_COMPOUNDS
-        ):
+        if COLOURS.isdisjoint(phrase) or (end < len(words) and words[end] in COLOUR_COMPOUNDS):
             continue
         for spelling in (phrase, tuple(SPELLINGS.get(word, word) for word in phrase)):
             known = vocabulary.find(fields, spelling)
@@ -177,8 +175,9 @@ def _colour(words: Sequence[str], position: int, vocabulary: Vocabulary) -> Read
 
 def _is_foreign(words: Sequence[str]) -> bool:
     """Return whether a sentence is not English; three small words that English has as loans say so too."""
-    return any(word in TELLS_LANGUAGE for word in words) or (
-        sum(word in FOREIGN_SMALL_WORDS for word in words) >= 3
+    # What tells a language is among the small words: without any of these there is nothing to count.
+    return not FOREIGN_SMALL_WORDS.isdisjoint(words) and (
+        not TELLS_LANGUAGE.isdisjoint(words) or sum(word in FOREIGN_SMALL_WORDS for word in words) >= 3
     )
 
 
