@@ -31,7 +31,7 @@ from bench.upstreams import Upstreams, ideal_seconds, numbered_query, open_upstr
 from tests.support.scripted_gemini.paced import PacedModel
 
 _PATH = "/api/v1/indexes/demo/agentic-search"
-_STREAMS_OF_A_CLIENT = {1: 6, 32: 3, 128: 3}
+_STREAMS_OF_A_CLIENT = {1: 5, 32: 3, 128: 3}
 _STREAM_SECONDS = 2.3
 _PAUSE_SECONDS = 0.05
 """Nobody asks in the very moment in which the worker stores and logs the answer before."""
