@@ -1,8 +1,7 @@
 """Builds the int8 model from published weights and holds it to them before it counts as ready.
 
-The ranges of its activations are measured first, on texts of their own.
-
-Processors without VNNI add two products up in 16 bits, which can overflow; weights of one bit less cannot.
+The ranges of its activations are measured first, on texts of their own. Processors without VNNI add two
+products up in 16 bits, which can overflow; weights of one bit less cannot.
 """
 
 from __future__ import annotations
@@ -44,6 +43,7 @@ def build(safetensors: Path, tokenizer: Path, folder: Path) -> float:
     Raises:
         ValueError: The weights cannot be read, or no int8 form of them is close enough on this processor.
         KeyError: A tensor is missing.
+        SearchUnavailable: The tokenizer is none, or the runtime cannot load the model.
     """
     weights = read_safetensors(safetensors)
     folder.mkdir()

