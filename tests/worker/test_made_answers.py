@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +13,23 @@ import pytest
 
 from search_proxy.accounts.settings_schema import IndexSettings, SettingsSnapshot
 from search_proxy.caller import Caller
-from search_proxy.models import IndexDescription
+from search_proxy.models import IndexDescription, SearchResult
 from tests.support.event_stream import Frame
 from tests.support.grouped_shop import with_keys
 from tests.support.scripted_gemini import Call
 from tests.support.scripted_gemini.scenarios import json_text
 from tests.support.shop import AGENTIC, Shop, open_shop, products
 from tests.worker.test_agentic_search import modelled_shop
+from worker.answer import Answer
 from worker.background import Background
+from worker.category_search import CategoryHits
+from worker.events import EventName
 from worker.known_questions import MAX_QUESTIONS, KnownQuestions
+from worker.made_answer import KEPT_SECONDS, MadeAnswer, made_answer
 from worker.payload import AgenticPayload
+from worker.planning.plan import QueryExpansion
+from worker.request import build_request
+from worker.run import Run
 
 pytestmark = pytest.mark.anyio
 
@@ -162,13 +171,13 @@ async def test_who_may_see_less_gets_nothing_that_was_made_for_who_may_see_more(
         gemini.choose = lambda call: json_text(plan if _is_plan(call) else "Take a [tent](<p:tent-0>).")
         grouped = await with_keys(shop)
         gold, silver = grouped.key("gold"), grouped.key("silver")
-        for _ in range(4):
+        for turn in range(4):
             for key in (gold, silver, grouped.publishable, grouped.secret):
                 events = await grouped.ask(key, QUERY)
                 await _kept(shop)
                 said = json.dumps([event.data for event in events])
                 assert ("tent-0" in said) == (key in (gold, grouped.secret))
-        assert not _searched(events)
+                assert turn < 3 or not _searched(events)
 
 
 async def test_a_permission_service_and_a_trace_have_every_search_made(tmp_path: Path) -> None:
@@ -236,3 +245,70 @@ def test_questions_are_bounded_in_number_and_let_go_of_another_generation() -> N
         ask(f"question {number}")
     assert len(questions) == MAX_QUESTIONS
     assert ask("no generation", generation="") is None
+
+
+_GENERATION = "7"
+_ALL_LANES = ("text", "vector")
+
+
+def _found(lanes: tuple[str, ...] = _ALL_LANES, generation: str = _GENERATION) -> SearchResult:
+    return SearchResult(
+        hits=({"_id": "a"},),
+        total_hits=1,
+        facets={},
+        query="q",
+        limit=10,
+        offset=0,
+        processing_time_ms=1.0,
+        lanes=lanes,
+        generation=generation,
+    )
+
+
+def _made_of(found: SearchResult, category: CategoryHits, *warnings: str) -> MadeAnswer | None:
+    description = IndexDescription(
+        index="shop",
+        documents=1,
+        products=1,
+        fields=(),
+        category_field=None,
+        language="en",
+        generation=_GENERATION,
+        lanes=_ALL_LANES,
+    )
+    snapshot = SettingsSnapshot(
+        settings=IndexSettings.model_validate({"feature_flags": {"agentic_search": True}}), version=1
+    )
+    caller = Caller(account_id="acme", key_kind="secret")
+    request = build_request(caller, "shop", AgenticPayload(q=QUERY), snapshot, description)
+    run = Run(account_id="acme", index="shop")
+    run.emit(EventName.DELTA, {"categoryHits": [category.to_wire()]})
+    answer = Answer(request=request, run_id=run.id, initial=found, searched=request.initial)
+    answer.categories, answer.warnings = [category], list(warnings)
+    return made_answer(answer, run, b"stored")
+
+
+def test_only_an_answer_whose_searches_were_all_whole_is_kept() -> None:
+    """A failure, a lane that could not rank, or another generation may be over a moment later."""
+    whole = CategoryHits(expansion=QueryExpansion(query="q", label="L", confidence=1.0), lanes=_ALL_LANES)
+    assert _made_of(_found(), whole) is not None
+    assert _made_of(_found(lanes=()), replace(whole, lanes=())) is not None
+    assert _made_of(_found(lanes=("text",)), whole) is None
+    assert _made_of(_found(), replace(whole, lanes=("text",))) is None
+    assert _made_of(_found(generation="8"), whole) is None
+    assert _made_of(_found(), replace(whole, error={"code": "search_failed"})) is None
+    assert _made_of(_found(), whole, "late_strategy") is None
+
+
+def test_what_is_kept_counts_for_a_minute_and_for_one_stored_answer() -> None:
+    """A question that is asked for hours is searched again each minute, and says that no time was taken."""
+    whole = CategoryHits(
+        expansion=QueryExpansion(query="q", label="L", confidence=1.0), lanes=_ALL_LANES, milliseconds=12.5
+    )
+    made = _made_of(_found(), whole)
+    assert made is not None
+    assert made.is_of(b"stored")
+    assert not made.is_of(b"another")
+    assert not replace(made, until=time.monotonic()).is_of(b"stored")
+    assert time.monotonic() < made.until <= time.monotonic() + KEPT_SECONDS
+    assert json.loads(made.shared.events[0][1])["categoryHits"][0]["processingTimeMs"] == 0.0
