@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import TextIO
 
 import anyio
 import pytest
 from mcp import Client, StdioServerParameters
+from mcp.client.stdio import stdio_client
 
 from search_proxy.backends.embedded import open_embedded
 from tests.search_proxy.tools.corpora import mails
@@ -18,7 +21,7 @@ pytestmark = pytest.mark.anyio
 
 
 async def test_an_agent_that_starts_the_server_finds_the_mail(tmp_path: Path) -> None:
-    """Without any key: who can start the process can read its data folder."""
+    """Without any key: who can start the process can read its data folder. Its log is on standard error."""
     async with open_embedded(tmp_path) as engine:
         await engine.add_documents("acme", "mail", mails())
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("AISLE_", "GOOGLE_"))}
@@ -27,7 +30,21 @@ async def test_an_agent_that_starts_the_server_finds_the_mail(tmp_path: Path) ->
         args=["-m", "worker.cli", "--data-dir", str(tmp_path), "mcp", "--index", "mail", "--account", "acme"],
         env=clean,
     )
-    async with Client(command) as connected:
+    log = tmp_path / "stderr"
+    with log.open("w") as errors:
+        await _ask(command, errors)
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    (line,) = [line for line in lines if line["event"] == "tool_called"]
+    assert (line["face"], line["tool"], line["account"], line["outcome"]) == (
+        "mcp",
+        "keyword_search",
+        "acme",
+        "ok",
+    )
+
+
+async def _ask(command: StdioServerParameters, errors: TextIO) -> None:
+    async with Client(stdio_client(command, errlog=errors)) as connected:
         names = [tool.name for tool in (await connected.list_tools()).tools]
         assert "keyword_search" in names
         result = await connected.call_tool("keyword_search", {"query": "revenue model draft", "limit": 1})
