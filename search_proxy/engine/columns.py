@@ -9,12 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from search_proxy.engine.text_dictionaries import (
+    TEXTS_AT_ONCE,
+    Array,
+    JoinedDictionary,
+    TextDictionary,
+    join_dictionaries,
+)
+
+__all__ = ["COLUMN_TYPES", "Array", "FieldColumns", "dictionary", "in_one_piece", "join_columns", "keep_rows"]
+
 
 COLUMN_TYPES: Mapping[str, str] = {
     "text_rows": "<u4",
@@ -34,29 +41,41 @@ COLUMN_TYPES: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class FieldColumns:
-    """The arrays of one field, by the names of `COLUMN_TYPES`; one that is not there is empty."""
+    """The arrays of one field, by the names of `COLUMN_TYPES`; one that is not there is empty.
+
+    `known` are the distinct texts, where they are not among the arrays or what is derived from them is kept.
+    """
 
     arrays: Mapping[str, Array]
+    known: TextDictionary | JoinedDictionary | None = None
 
     def __getitem__(self, name: str) -> Array:
         found = self.arrays.get(name)
         return np.empty(0, COLUMN_TYPES[name]) if found is None else found
 
     @property
+    def dictionary(self) -> TextDictionary | JoinedDictionary:
+        """Return the distinct text values."""
+        return self.known if self.known is not None else self.stored_dictionary()
+
+    def stored_dictionary(self) -> TextDictionary:
+        """Return the distinct text values that are among the arrays."""
+        if isinstance(self.known, TextDictionary):
+            return self.known
+        return TextDictionary(self["text_offsets"], self["text_blob"])
+
+    @property
     def distinct_texts(self) -> int:
         """Return how many distinct text values there are."""
-        return max(0, len(self["text_offsets"]) - 1)
+        return len(self.dictionary)
 
     def text(self, code: int) -> str:
         """Return the text value of `code`."""
-        offsets = self["text_offsets"]
-        return bytes(self["text_blob"][offsets[code] : offsets[code + 1]]).decode()
+        return self.dictionary.text(code)
 
     def texts(self) -> list[str]:
         """Return every distinct text value, by code."""
-        blob = self["text_blob"].tobytes()
-        bounds = self["text_offsets"].tolist()
-        return [blob[start:end].decode() for start, end in zip(bounds, bounds[1:], strict=False)]
+        return list(self.dictionary.texts())
 
     def rows(self) -> Array:
         """Return the rows that have any value, in no order; one that has several may come several times."""
@@ -79,13 +98,11 @@ def join_columns(parts: Sequence[tuple[int, FieldColumns]]) -> FieldColumns:
     with_texts = [part for _, part in parts if "text_codes" in part.arrays]
     if not with_texts:
         return FieldColumns(arrays)
-    codes: dict[str, int] = {}
-    coded = []
-    for part in with_texts:
-        translation = [codes.setdefault(text, len(codes)) for text in part.texts()]
-        coded.append(np.asarray(translation, "<u4")[part["text_codes"]])
-    arrays["text_codes"] = np.concatenate(coded)
-    return FieldColumns({**arrays, **dictionary(list(codes))})
+    translations, joined = join_dictionaries([part.stored_dictionary() for part in with_texts])
+    arrays["text_codes"] = np.concatenate(
+        [codes[part["text_codes"]] for codes, part in zip(translations, with_texts, strict=True)]
+    )
+    return FieldColumns(arrays, joined)
 
 
 def keep_rows(columns: FieldColumns, kept: Array, renumbered: Array) -> FieldColumns:
@@ -114,9 +131,20 @@ def keep_rows(columns: FieldColumns, kept: Array, renumbered: Array) -> FieldCol
     return FieldColumns({**arrays, **dictionary([columns.text(int(code)) for code in used])})
 
 
+def in_one_piece(columns: FieldColumns) -> FieldColumns:
+    """Return the columns as they are stored, with all texts behind one another."""
+    if not isinstance(columns.known, JoinedDictionary):
+        return columns
+    return FieldColumns({**columns.arrays, **dictionary(columns.texts())})
+
+
 def dictionary(values: Sequence[str]) -> dict[str, Array]:
     """Return the arrays of distinct text values, which codes point into."""
-    encoded = [value.encode() for value in values]
-    offsets = np.zeros(len(encoded) + 1, "<u8")
-    np.cumsum([len(value) for value in encoded], out=offsets[1:])
-    return {"text_offsets": offsets, "text_blob": np.frombuffer(b"".join(encoded), "|u1")}
+    sizes, blobs = [np.empty(0, np.int64)], [np.empty(0, "|u1")]
+    for start in range(0, len(values), TEXTS_AT_ONCE):
+        encoded = [value.encode() for value in values[start : start + TEXTS_AT_ONCE]]
+        sizes.append(np.fromiter(map(len, encoded), np.int64, len(encoded)))
+        blobs.append(np.frombuffer(b"".join(encoded), "|u1"))
+    offsets = np.zeros(len(values) + 1, "<u8")
+    np.cumsum(np.concatenate(sizes), out=offsets[1:])
+    return {"text_offsets": offsets, "text_blob": np.concatenate(blobs)}

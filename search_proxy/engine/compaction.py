@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from search_proxy.engine.columns import join_columns, keep_rows
+from search_proxy.engine.columns import in_one_piece, join_columns, keep_rows
 from search_proxy.engine.manifest import Manifest, SegmentEntry
 from search_proxy.engine.postings import rows_of
 from search_proxy.engine.segment import Segment, write_segment
@@ -66,7 +66,7 @@ def _merge(folder: Path, entries: Sequence[SegmentEntry]) -> list[SegmentEntry]:
             if (columns := segment.columns(name)) is not None
         ]
         joined = join_columns(parts)
-        columns = joined if every_row else keep_rows(joined, kept, renumbered)
+        columns = in_one_piece(joined) if every_row else keep_rows(joined, kept, renumbered)
         if len(columns.rows()):
             fields[name] = columns
     living = [np.flatnonzero(kept[base : base + s.size]) for base, s in zip(bases, segments, strict=False)]

@@ -116,7 +116,7 @@ def _kind(columns: FieldColumns, shown: Array) -> FieldKind:
 def _top_values(columns: FieldColumns, counts: np.typing.NDArray[np.int64]) -> tuple[tuple[str, int], ...]:
     if not len(counts):
         return ()
-    lengths = np.diff(columns["text_offsets"].astype(np.int64))
+    lengths = columns.dictionary.lengths()
     eligible = np.flatnonzero((counts > 0) & (lengths <= _LONGEST_TOP_VALUE))
     best = eligible[np.lexsort((eligible, -counts[eligible]))][:MAX_TOP_VALUES]
     values = [(columns.text(int(code)), int(counts[code])) for code in best]

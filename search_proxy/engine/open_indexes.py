@@ -93,7 +93,7 @@ class OpenIndexes:
         if held is not None and held[0] == identity(folder):
             return held[1]
         try:
-            fresh = open_snapshot(folder)
+            fresh = open_snapshot(folder, None if held is None else held[1])
         except FileNotFoundError as error:
             self._forget(folder)
             raise IndexNotFound(index) from error

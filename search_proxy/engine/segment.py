@@ -24,11 +24,12 @@ _PADDING = bytes(_ALIGNMENT)
 
 
 class Segment:
-    """A segment opened for reading."""
+    """A segment opened for reading; generations share it, with what is derived from it."""
 
     def __init__(self, folder: Path) -> None:
         header = orjson.loads((folder / _HEADER).read_bytes())
         self.name = folder.name
+        self._columns: dict[str, FieldColumns] = {}
         self._layout: Mapping[str, Mapping[str, Sequence[int]]] = header["fields"]
         self._own: Mapping[str, tuple[str, int, int]] = header["own"]
         self._data: Array = np.memmap(folder / _ARRAYS, dtype=np.uint8, mode="r").view(np.ndarray)
@@ -49,12 +50,14 @@ class Segment:
         layout = self._layout.get(field)
         if layout is None:
             return None
-        return FieldColumns(
-            {
+        columns = self._columns.get(field)
+        if columns is None:
+            arrays = {
                 name: self._view(COLUMN_TYPES[name], offset, length)
                 for name, (offset, length) in layout.items()
             }
-        )
+            columns = self._columns[field] = FieldColumns(arrays, FieldColumns(arrays).stored_dictionary())
+        return columns
 
     def body(self, row: int) -> bytes:
         """Return the stored document of `row`."""

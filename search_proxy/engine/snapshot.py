@@ -58,11 +58,14 @@ class Passing:
 class Snapshot:
     """A generation of one index, opened for reading; never changes."""
 
-    def __init__(self, folder: Path, manifest: Manifest) -> None:
+    def __init__(self, folder: Path, manifest: Manifest, last: Snapshot | None = None) -> None:
+        """Open a generation; what it shares with the `last` one that was open is taken from there."""
         self.folder = folder
         self.manifest = manifest
+        shared = last is not None and last.manifest.created == manifest.created
+        known = {segment.name: segment for segment in last.segments} if last is not None and shared else {}
         self.segments: Sequence[Segment] = [
-            Segment(folder / SEGMENTS / entry.name) for entry in manifest.segments
+            known.get(entry.name) or Segment(folder / SEGMENTS / entry.name) for entry in manifest.segments
         ]
         self.bases = np.cumsum([0, *(segment.size for segment in self.segments)])
         self.size = int(self.bases[-1])
@@ -197,8 +200,8 @@ class Snapshot:
                     yield int(base) + row, segment.body(row)
 
 
-def open_snapshot(folder: Path) -> tuple[tuple[int, int], Snapshot]:
-    """Return the newest generation and the identity of its manifest.
+def open_snapshot(folder: Path, last: Snapshot | None = None) -> tuple[tuple[int, int], Snapshot]:
+    """Return the newest generation and the identity of its manifest; `last` is one that was open before.
 
     A writer may publish the next generation while this one is being opened; then it is opened again.
 
@@ -208,7 +211,7 @@ def open_snapshot(folder: Path) -> tuple[tuple[int, int], Snapshot]:
     for _ in range(_OPEN_ATTEMPTS):
         before = identity(folder)
         try:
-            snapshot = Snapshot(folder, read_manifest(folder))
+            snapshot = Snapshot(folder, read_manifest(folder), last)
         except FileNotFoundError:
             if before is not None and identity(folder) not in (before, None):
                 continue

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import compress
 
 import numpy as np
@@ -40,13 +41,13 @@ TEXT_TYPES: Mapping[str, str] = {
 """Every array and its type on disk; `*_starts` are by term, `text_lengths` by field and row."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TextColumns:
     """The arrays of one segment's text, by the names of `TEXT_TYPES`."""
 
     arrays: Mapping[str, Array]
 
-    @property
+    @cached_property
     def lexicon(self) -> Lexicon:
         """Return the terms."""
         frequencies = self.arrays["term_frequencies"].reshape(-1, self._width)
