@@ -8,8 +8,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+import httpx
 import pytest
 
+from tests.support.live_server import live_server
 from worker.events import EventName
 from worker.run import Run
 from worker.run_registry import open_run_registry
@@ -135,3 +137,43 @@ async def test_a_stream_that_has_ended_is_told_of_no_news() -> None:
     server.run.nudge()
     await asyncio.sleep(0)
     assert server.everything == written
+
+
+async def test_the_server_takes_pieces_between_the_head_and_the_end_of_an_answer_only() -> None:
+    """Before the head there is no answer to be a piece of, and behind the end nobody reads it."""
+    taken: list[bool] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "lifespan":
+            return
+        write = scope["extensions"][WRITES_NOW]
+        taken.append(write(b"early"))
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        taken.append(write(b"one, "))
+        await send({"type": "http.response.body", "body": b"two, ", "more_body": True})
+        taken.append(write(b"three"))
+        await send({"type": "http.response.body", "body": b""})
+        taken.append(write(b"late"))
+
+    async with asyncio.timeout(10), live_server(app) as url, httpx.AsyncClient() as client:
+        for _ in range(2):
+            assert (await client.get(url)).text == "one, two, three"
+    assert taken == [False, True, True, False] * 2
+
+
+async def test_an_answer_of_known_length_and_one_without_a_body_take_no_pieces() -> None:
+    """A piece is a chunk; where none are sent it would spoil the answer."""
+    taken: list[bool] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        if scope["type"] == "lifespan":
+            return
+        length = [(b"content-length", b"4")]
+        await send({"type": "http.response.start", "status": 200, "headers": length})
+        taken.append(scope["extensions"][WRITES_NOW](b"more"))
+        await send({"type": "http.response.body", "body": b"four"})
+
+    async with asyncio.timeout(10), live_server(app) as url, httpx.AsyncClient() as client:
+        assert (await client.get(url)).text == "four"
+        assert (await client.head(url)).status_code == 200
+    assert taken == [False, False]
