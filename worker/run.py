@@ -66,6 +66,7 @@ class Run:
         self.subscribers = 0
         self.log_bytes = 0
         self.shared: SharedEvents | None = None
+        self.kept_until = 0.0
         self._end_event = end_event
         self._log: deque[Event] = deque()
         self._packed: PackedEvents | None = None

@@ -35,6 +35,7 @@ class RunRegistry:
         self._active: dict[str, Run] = {}
         self._finished: OrderedDict[str, Run] = OrderedDict()
         self._finished_bytes = 0
+        self._sweeping = False
         self._unpacked: OrderedDict[str, Run] = OrderedDict()
         self._unpacked_bytes = 0
         self._draining = False
@@ -136,7 +137,23 @@ class RunRegistry:
             len(self._finished) > MAX_FINISHED_RUNS or self._finished_bytes > MAX_FINISHED_BYTES
         ):
             self._forget(next(iter(self._finished)))
-        asyncio.get_running_loop().call_later(self._retention_seconds, self._forget, run.id)
+        loop = asyncio.get_running_loop()
+        run.kept_until = loop.time() + self._retention_seconds
+        if not self._sweeping:
+            self._sweeping = True
+            loop.call_at(run.kept_until, self._sweep)
+
+    def _sweep(self) -> None:
+        """Forget the runs whose time is over: one timer for all of them, however many end in a minute."""
+        loop = asyncio.get_running_loop()
+        self._sweeping = False
+        while self._finished and not self._sweeping:
+            oldest = next(iter(self._finished.values()))
+            if oldest.kept_until <= loop.time():
+                self._forget(oldest.id)
+            else:
+                self._sweeping = True
+                loop.call_at(oldest.kept_until, self._sweep)
 
     def _pack_oldest(self) -> None:
         run = self._unpacked.popitem(last=False)[1]

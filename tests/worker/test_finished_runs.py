@@ -172,3 +172,28 @@ async def test_a_run_that_nobody_keeps_is_let_go_at_once(registry: RunRegistry) 
             assert held() is None
     finally:
         gc.enable()
+
+
+async def _moment(at: float) -> None:
+    """Return at a moment of the event loop's clock, behind what is due before it."""
+    reached = asyncio.Event()
+    asyncio.get_running_loop().call_at(at, reached.set)
+    async with asyncio.timeout(5):
+        await reached.wait()
+
+
+async def test_each_finished_run_is_forgotten_when_its_own_time_is_over() -> None:
+    """The first one's end does not take the later ones along, and none stays."""
+    loop = asyncio.get_running_loop()
+    async with open_run_registry(grace_seconds=60.0, retention_seconds=0.3) as registry:
+        first = await _finished(registry)
+        await _moment(first.kept_until - 0.15)
+        second = await _finished(registry)
+        await _moment(first.kept_until + 0.02)
+        assert registry.find(first.id, "acme", "owner") is None
+        assert registry.find(second.id, "acme", "owner") is second or loop.time() >= second.kept_until
+        await _moment(second.kept_until + 0.02)
+        assert registry.find(second.id, "acme", "owner") is None
+        third = await _finished(registry)
+        await _moment(third.kept_until + 0.02)
+        assert registry.find(third.id, "acme", "owner") is None
