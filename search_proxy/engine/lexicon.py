@@ -5,7 +5,7 @@ A term's number is its place. `frequencies` says in how many documents each term
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -26,7 +26,7 @@ class Lexicon:
         """Return the lexicon of these terms in one field."""
         terms = sorted(frequencies, key=str.encode)
         counts = np.array([[frequencies[term]] for term in terms], "<u4").reshape(len(terms), 1)
-        return cls(*packed_terms(terms), counts)
+        return cls(*packed_terms([term.encode() for term in terms]), counts)
 
     def __len__(self) -> int:
         return max(0, len(self._offsets) - 1)
@@ -47,9 +47,13 @@ class Lexicon:
 
     def terms(self) -> list[str]:
         """Return every term, in order."""
+        return [term.decode() for term in self.encoded()]
+
+    def encoded(self) -> list[bytes]:
+        """Return every term in UTF-8, in order."""
         blob = self._blob.tobytes()
         bounds = self._offsets.tolist()
-        return [blob[start:end].decode() for start, end in zip(bounds, bounds[1:], strict=False)]
+        return [blob[start:end] for start, end in zip(bounds, bounds[1:], strict=False)]
 
     @cached_property
     def most(self) -> Array:
@@ -98,9 +102,8 @@ def letters_of(term: str) -> int:
     return bits
 
 
-def packed_terms(terms: list[str]) -> tuple[Array, Array]:
-    """Return sorted terms as offsets and blob."""
-    encoded = [term.encode() for term in terms]
-    offsets = np.zeros(len(encoded) + 1, "<u8")
-    np.cumsum([len(term) for term in encoded], out=offsets[1:])
-    return offsets, np.frombuffer(b"".join(encoded), "|u1")
+def packed_terms(terms: Sequence[bytes]) -> tuple[Array, Array]:
+    """Return sorted terms, in UTF-8, as offsets and blob."""
+    offsets = np.zeros(len(terms) + 1, "<u8")
+    np.cumsum(np.fromiter(map(len, terms), np.int64, len(terms)), out=offsets[1:])
+    return offsets, np.frombuffer(b"".join(terms), "|u1")

@@ -22,6 +22,9 @@ _HEADER = "arrays.json"
 _ALIGNMENT = 8
 _PADDING = bytes(_ALIGNMENT)
 
+_BLOBS_AT_ONCE = 1_000
+"""Documents that are put together in one step, for which other threads wait."""
+
 
 class Segment:
     """A segment opened for reading; generations share it, with what is derived from it."""
@@ -95,11 +98,11 @@ def write_segment(
     """Write a segment and flush it to disk; the folder must not exist."""
     folder.mkdir(parents=True)
     encoded_ids = [identifier.encode() for identifier in ids]
-    own = {
+    own: dict[str, Array | Sequence[bytes]] = {
         "text_hashes": np.asarray(text_hashes, "<u8"),
         "product_hashes": np.asarray(product_hashes, "<u8"),
         "body_offsets": _offsets(bodies),
-        "bodies": np.frombuffer(b"".join(bodies), "|u1"),
+        "bodies": bodies,
         "id_offsets": _offsets(encoded_ids),
         "id_blob": np.frombuffer(b"".join(encoded_ids), "|u1"),
         **text.arrays,
@@ -108,8 +111,12 @@ def write_segment(
     with (folder / _ARRAYS).open("wb") as file:
         end = 0
         for name, array in own.items():
-            offset, end = _append(file, end, array)
-            header["own"][name] = (array.dtype.str, offset, len(array))
+            if isinstance(array, np.ndarray):
+                offset, end = _append(file, end, array)
+                header["own"][name] = (array.dtype.str, offset, len(array))
+            else:
+                offset, end = _append_blobs(file, end, array)
+                header["own"][name] = ("|u1", offset, end - offset)
         for field, columns in fields.items():
             layout = header["fields"][field] = {}
             for name in COLUMN_TYPES:
@@ -133,7 +140,20 @@ def _append(file: BinaryIO, end: int, array: Array) -> tuple[int, int]:
     return start, start + array.nbytes
 
 
+def _append_blobs(file: BinaryIO, end: int, blobs: Sequence[bytes]) -> tuple[int, int]:
+    """Write blobs one behind the other, and return where the first begins and the last ends."""
+    start = end + -end % _ALIGNMENT
+    file.write(_PADDING[: start - end])
+    end = start
+    for at in range(0, len(blobs), _BLOBS_AT_ONCE):
+        end += file.write(b"".join(blobs[at : at + _BLOBS_AT_ONCE]))
+    return start, end
+
+
 def _offsets(chunks: Sequence[bytes]) -> Array:
     offsets = np.zeros(len(chunks) + 1, "<u8")
-    np.cumsum([len(chunk) for chunk in chunks], out=offsets[1:])
+    for at in range(0, len(chunks), _BLOBS_AT_ONCE):
+        own = offsets[at + 1 : at + 1 + _BLOBS_AT_ONCE]
+        np.cumsum(np.fromiter(map(len, chunks[at : at + _BLOBS_AT_ONCE]), np.int64), out=own)
+        own += offsets[at]
     return offsets

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import compress
 
 import numpy as np
 
@@ -88,7 +87,7 @@ def columns_of_words(terms: Sequence[str], words: Array, runs: Array, lengths: A
     owners, ranks = owners[order], ranks[order]
     starts = np.flatnonzero(np.concatenate([[True], _differ(ranks, owners)])[: len(order)])
     return _columns(
-        terms=[term.decode() for term in written[alphabetical[1:]].tolist()],
+        terms=written[alphabetical[1:]].tolist(),
         numbers=ranks[starts].astype(np.int64) - 1,
         rows=owners[starts] >> _FIELD_BITS,
         fields=owners[starts] & ((1 << _FIELD_BITS) - 1),
@@ -100,14 +99,11 @@ def columns_of_words(terms: Sequence[str], words: Array, runs: Array, lengths: A
 
 def merge_texts(parts: Sequence[tuple[TextColumns, Array]]) -> TextColumns:
     """Return the texts of following segments as one; of each, the rows where its mask is true."""
-    vocabularies = [part.lexicon.terms() for part, _ in parts]
-    terms = sorted(set().union(*vocabularies))
-    number_of = {term: number for number, term in enumerate(terms)}
+    terms, merged_numbers = _merged_terms([part.lexicon for part, _ in parts])
     base = 0
     chosen: list[tuple[Array, ...]] = []
-    for (part, kept), vocabulary in zip(parts, vocabularies, strict=True):
+    for (part, kept), merged_number in zip(parts, merged_numbers, strict=True):
         arrays = part.arrays
-        merged_number = np.array([number_of[term] for term in vocabulary], np.uint32)
         starts = arrays["posting_starts"].astype(np.int64)
         living = kept[arrays["posting_rows"]]
         renumbered = (base + np.cumsum(kept) - 1).astype(np.uint32)
@@ -124,12 +120,12 @@ def merge_texts(parts: Sequence[tuple[TextColumns, Array]]) -> TextColumns:
     numbers, rows, fields, counts, positions = (
         np.concatenate(column) for column in zip(*chosen, strict=True)
     )
-    del chosen, number_of, vocabularies
+    del chosen
     order = stable_order(numbers)
     used = np.bincount(numbers, minlength=len(terms)) > 0
     renumbered = (np.cumsum(used) - 1).astype(np.uint32)
     return _columns(
-        terms=list(compress(terms, used.tolist())),
+        terms=terms[used].tolist(),
         numbers=renumbered[numbers[order]],
         rows=rows[order],
         fields=fields[order],
@@ -137,6 +133,21 @@ def merge_texts(parts: Sequence[tuple[TextColumns, Array]]) -> TextColumns:
         positions=_moved(positions, counts, order),
         lengths=np.concatenate([part.lengths[:, kept] for part, kept in parts], axis=1),
     )
+
+
+def _merged_terms(lexicons: Sequence[Lexicon]) -> tuple[Array, list[Array]]:
+    """Return all terms, sorted, and of each lexicon the places of its own terms among them."""
+    # As an array they are sorted without the interpreter's lock; none has a NUL byte, which would be lost.
+    vocabularies = [np.array(lexicon.encoded(), np.bytes_) for lexicon in lexicons]
+    every = np.concatenate(vocabularies)
+    order = np.argsort(every, kind="stable")
+    ordered = every[order]
+    is_first = np.ones(len(every), bool)
+    is_first[1:] = ordered[1:] != ordered[:-1]
+    numbers = np.empty(len(every), np.uint32)
+    numbers[order] = np.cumsum(is_first) - 1
+    ends = np.cumsum(list(map(len, vocabularies)))
+    return ordered[is_first], np.split(numbers, ends[:-1])
 
 
 def _moved(positions: Array, counts: Array, order: Array) -> Array:
@@ -160,7 +171,7 @@ def _differ(*columns: Array) -> Array:
 
 def _columns(
     *,
-    terms: list[str],
+    terms: Sequence[bytes],
     numbers: Array,
     rows: Array,
     fields: Array,
