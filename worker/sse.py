@@ -59,6 +59,7 @@ class RunStream(Response):
         self._writes_now: Callable[[bytes], bool] = _never
         self._resting: asyncio.Future[None] | None = None
         self._is_called = False
+        self._loop = asyncio.get_running_loop()
         self._watch = _StreamWatch(run, ping_seconds, send_timeout_seconds)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -142,7 +143,7 @@ class RunStream(Response):
 
     async def _rest(self) -> None:
         """Return when there is something that cannot be written at once, by `_write_news`."""
-        self._resting = asyncio.get_running_loop().create_future()
+        self._resting = self._loop.create_future()
         try:
             await self._resting
         finally:
@@ -152,7 +153,7 @@ class RunStream(Response):
         """Let what is emitted in this turn of the loop leave together, in the next."""
         if not self._is_called and self._resting is not None:
             self._is_called = True
-            asyncio.get_running_loop().call_soon(self._write_news)
+            self._loop.call_soon(self._write_news)
 
     def _write_news(self) -> None:
         """Write what has just been emitted, or wake the writer; while it writes, it looks by itself."""
