@@ -64,6 +64,14 @@ class Clusters:
         return np.concatenate(positions), np.concatenate([bounds, behind])
 
 
+def grouped_at(folder: Path) -> int:
+    """Return a number that another grouping of the vectors in `folder` changes; 0 before the first."""
+    try:
+        return (folder / _FILE).stat().st_mtime_ns
+    except FileNotFoundError:
+        return 0
+
+
 def read_clusters(folder: Path, created: str | None, length: int) -> Clusters | None:
     """Return the groups of the vectors in `folder`, or None where there are none of these vectors.
 

@@ -100,7 +100,7 @@ class VectorLane:
     def _map(self, snapshot: Snapshot) -> NearestRows:
         with self._lock:
             mapped = self._mapped.get(snapshot)
-        if mapped is None or mapped.vectors.length != stored_vectors(snapshot.folder):
+        if mapped is None or not mapped.vectors.is_current():
             with self._lock:
                 before = self._files.get(snapshot.folder)
             vectors = VectorFile(snapshot.folder, self.embedder, before)

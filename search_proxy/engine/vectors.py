@@ -21,7 +21,7 @@ import orjson
 
 from search_proxy.engine.columns import Array
 from search_proxy.engine.embedder import Embedder
-from search_proxy.engine.vector_clusters import group_vectors, read_clusters
+from search_proxy.engine.vector_clusters import EXACT_UP_TO, group_vectors, grouped_at, read_clusters
 from search_proxy.engine.vector_codes import StoredCodes, append_codes, mapped_array, stored_codes
 from search_proxy.errors import SearchUnavailable
 
@@ -48,6 +48,7 @@ class VectorFile:
         Raises:
             SearchUnavailable: They are of another model.
         """
+        self._index = folder
         self._folder = folder / VECTORS
         check_model(folder, embedder)
         self.created = _created(self._folder)
@@ -68,9 +69,20 @@ class VectorFile:
         self.codes: StoredCodes = StoredCodes(
             self._folder, self.matrix, before.codes if is_same and before else None
         )
+        self._grouped_at = grouped_at(self._folder)
         self.clusters = read_clusters(self._folder, self.created, length)
         self._order = np.argsort(hashes, kind="stable")
         self._sorted = hashes[self._order]
+
+    def is_current(self) -> bool:
+        """Return whether no vectors, and no codes or groups that were missing, were written since."""
+        if stored_vectors(self._index) != self.length:
+            return False
+        if self.codes.stored < self.length and self.codes.stored < stored_codes(
+            self._folder, self.matrix.shape[1]
+        ):
+            return False
+        return self.length <= EXACT_UP_TO or grouped_at(self._folder) == self._grouped_at
 
     def positions(self, hashes: Array) -> Array:
         """Return where the vector of each hash is, -1 where there is none yet."""

@@ -16,7 +16,7 @@ from search_proxy.engine.fusion import Fusion
 from search_proxy.engine.quantised import query_codes
 from search_proxy.engine.searching import search_snapshot
 from search_proxy.engine.snapshot import Snapshot, open_snapshot
-from search_proxy.engine.vector_clusters import group_vectors, read_clusters
+from search_proxy.engine.vector_clusters import EXACT_UP_TO, group_vectors, read_clusters
 from search_proxy.engine.vector_lane import VectorLane
 from search_proxy.engine.vectors import VectorFile, appending
 from search_proxy.models import SearchRequest
@@ -173,6 +173,23 @@ def test_groups_without_codes_are_none_and_only_the_last_codes_stay(tmp_path: Pa
         earlier = {name: stored[name] for name in stored if name != "facts"}
     np.savez(tmp_path / "clusters.npz", **earlier)
     assert read_clusters(tmp_path, "one", 400) is None
+
+
+def test_a_reader_learns_of_groups_that_were_made_since(tmp_path: Path) -> None:
+    """They come after the last vector, so their number alone does not tell."""
+    folder = tmp_path / "index"
+    folder.mkdir()
+    count = EXACT_UP_TO + 1
+    rows = np.random.default_rng(2).standard_normal((count, 4)).astype(np.float32)
+    with appending(folder, WordEmbedder(), again=False) as vectors:
+        vectors.append(np.arange(count, dtype="<u8"), rows)
+    before = VectorFile(folder, WordEmbedder())
+    assert (before.clusters, before.is_current()) == (None, True)
+    before.group()
+    assert not before.is_current()
+    after = VectorFile(folder, WordEmbedder(), before)
+    assert after.clusters is not None
+    assert after.is_current()
 
 
 def _mask(snapshot: Snapshot, color: str | None) -> Array:

@@ -73,10 +73,12 @@ def test_missing_codes_are_made_in_memory_and_written_by_the_next_run(
     opened = VectorFile(folder, WordEmbedder())
     assert opened.codes.stored < 200
     _agrees(opened, rows)
+    assert opened.is_current()
     with appending(folder, WordEmbedder(), again=False):
         pass
+    assert not opened.is_current()
     opened = VectorFile(folder, WordEmbedder())
-    assert opened.codes.stored == 200
+    assert (opened.codes.stored, opened.is_current()) == (200, True)
     _agrees(opened, rows)
 
 
