@@ -9,7 +9,7 @@ from pathlib import Path
 
 import uvloop
 
-from bench.loop_pause import LoopPause
+from bench.loop_pause import LoopPause, OtherThreads
 from bench.table import Row, percentile
 from cache.dynamodb_schema import create_table
 from cache.dynamodb_table import DynamoDBTable
@@ -54,8 +54,9 @@ async def _rows(name: str, table: QueryTable) -> list[Row]:
         await table.put(key, TableRow(entry=entry.encode(), written_at_ms=1, expires_at=None))
     taken: list[float] = []
     pauses: list[float] = []
+    others: list[float] = []
     await _read_all(table, keys, [])
-    async with LoopPause(pauses):
+    async with LoopPause(pauses), OtherThreads(others):
         await _read_all(table, keys, taken)
     alone = []
     for _ in range(200):
@@ -67,6 +68,7 @@ async def _rows(name: str, table: QueryTable) -> list[Row]:
         _row(f"table: read from {name}, one at a time", alone, "ms"),
         _row(f"table: read from {name}, 64 at a time", taken, "ms"),
         _row(f"table: event-loop pause under 64 readers, {name}", pauses, f"ms, longest {max(pauses):.1f}"),
+        _row("  of it for threads of this process", others, f"ms, longest {max(others):.1f}"),
     ]
 
 

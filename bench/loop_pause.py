@@ -36,3 +36,19 @@ class LoopPause:
     def _tick(self) -> None:
         self._into.append(max(0.0, (time.perf_counter() - self._due) * 1e3))
         self._schedule()
+
+
+class OtherThreads(LoopPause):
+    """Collects how long this process's other threads computed from one tick to the next, in milliseconds.
+
+    That is the part of a pause which is our own: what neighbours do to this machine is not in it.
+    """
+
+    def _schedule(self) -> None:
+        super()._schedule()
+        self._others = time.process_time() - time.thread_time()
+
+    def _tick(self) -> None:
+        others = (time.process_time() - time.thread_time() - self._others - _TICK_SECONDS) * 1e3
+        self._into.append(max(0.0, others))
+        self._schedule()
