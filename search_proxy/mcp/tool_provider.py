@@ -134,12 +134,10 @@ class ToolProvider(Provider):
         """Return what tells a caller who made a name up which names there are."""
 
         async def refuse(_: dict[str, Any]) -> ToolResult:
-            names = dict.fromkeys(
-                asker.name_of(index)(tool.name)
-                for index in asker.indexes
-                for tool in TOOLS
-                if tool.name in self._toolbox.switched_on(asker.caller, index)
-            )
+            names: dict[str, None] = {}
+            for index in asker.indexes:
+                named, on = asker.name_of(index), self._toolbox.switched_on(asker.caller, index)
+                names.update(dict.fromkeys(named(tool.name) for tool in TOOLS if tool.name in on))
             shown = ", ".join(list(names)[:MAX_NAMED])
             more = f" and {len(names) - MAX_NAMED} more (tools/list)" if len(names) > MAX_NAMED else ""
             text = f"there is no tool {name[:MAX_NAME]!r} here; there is {shown or 'none'}{more}"
