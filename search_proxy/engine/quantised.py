@@ -109,13 +109,6 @@ def query_codes(query: Array) -> QueryCodes | None:
     )
 
 
-def join_codes(parts: list[Codes]) -> Codes:
-    """Return the vectors of all parts, one after the other."""
-    if len(parts) == 1:
-        return parts[0]
-    return Codes(np.concatenate([one.rows for one in parts]), np.concatenate([one.facts for one in parts], 1))
-
-
 def _quantise(vectors: Array, rows: Array, facts: Array) -> None:
     scales = np.maximum(vectors.max(axis=1), -vectors.min(axis=1)) / np.float32(_HIGHEST)
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from search_proxy.engine.columns import Array
-from search_proxy.engine.quantised import FACTS, Codes, QueryCodes, join_codes, quantised
+from search_proxy.engine.quantised import FACTS, Codes, QueryCodes, quantised
 
 BLOCK_ROWS = 8_192
 """Rows that are made at once in memory where the files end; it takes 12 ms."""
@@ -33,7 +33,7 @@ class StoredCodes:
         """Map the files; blocks that `before` has already in memory of the same vectors are taken over."""
         self._matrix = matrix
         self._stored = _mapped(folder, len(matrix), matrix.shape[1])
-        self._blocks: list[Codes] = []
+        self._blocks: dict[int, Codes] = {}
         if before is not None and before.stored == self.stored:
             self._blocks = before.full_blocks(len(matrix))
 
@@ -58,16 +58,13 @@ class StoredCodes:
             bounds[start:stop] = self._at(positions[start:stop]).upper_bounds(query)
         return bounds
 
-    def at(self, positions: Array) -> Codes:
-        """Return a copy of the codes at `positions`, made in steps that keep no other thread waiting."""
-        steps = range(0, max(1, len(positions)), _ROWS_AT_ONCE)
-        return join_codes([self._at(positions[start : start + _ROWS_AT_ONCE]) for start in steps])
-
-    def full_blocks(self, length: int) -> list[Codes]:
-        """Return the blocks in memory that are as they should be where there are `length` vectors."""
+    def full_blocks(self, length: int) -> dict[int, Codes]:
+        """Return the blocks in memory, by number, that hold where there are `length` vectors."""
+        made = self._blocks.copy()
         if length == len(self._matrix):
-            return self._blocks[:]
-        return self._blocks[: (min(length, len(self._matrix)) - self.stored) // BLOCK_ROWS]
+            return made
+        full = (min(length, len(self._matrix)) - self.stored) // BLOCK_ROWS
+        return {number: block for number, block in made.items() if number < full}
 
     def _at(self, positions: Array) -> Codes:
         if self.stored == len(self._matrix):
@@ -89,13 +86,12 @@ class StoredCodes:
 
     def _block(self, number: int) -> Codes:
         """Return one block behind the files; searches that make the same at once make equal ones."""
-        if number < len(self._blocks):
-            return self._blocks[number]
-        start = self.stored + number * BLOCK_ROWS
-        made = quantised(self._matrix[start : start + BLOCK_ROWS])
-        if number == len(self._blocks):
-            self._blocks.append(made)
-        return made
+        block = self._blocks.get(number)
+        if block is None:
+            start = self.stored + number * BLOCK_ROWS
+            block = quantised(self._matrix[start : start + BLOCK_ROWS])
+            self._blocks[number] = block
+        return block
 
 
 def mapped_array(path: Path, kind: type[np.generic], rows: int, columns: int) -> Array:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from search_proxy.engine.columns import Array
-from search_proxy.engine.quantised import join_codes, quantised, query_codes
+from search_proxy.engine.quantised import quantised, query_codes
 
 _CHANCE = np.random.default_rng(6)
 _KINDS = ("directions", "one number", "equal numbers", "of any length", "tiny and huge", "zero", "sparse")
@@ -78,7 +78,7 @@ def test_a_query_that_no_bound_holds_for_has_no_codes() -> None:
 
 
 def test_parts_and_copies_say_what_the_whole_says() -> None:
-    """A part, chosen rows, and parts that are joined again."""
+    """A part, chosen rows, and a part of nothing."""
     codes = quantised(_vectors("directions", 50, 24, _CHANCE))
     query = query_codes(_vectors("directions", 1, 24, _CHANCE)[0])
     assert query is not None
@@ -86,8 +86,6 @@ def test_parts_and_copies_say_what_the_whole_says() -> None:
     chosen = np.array([31, 4, 4, 49])
     assert codes.part(10, 30).upper_bounds(query).tolist() == whole[10:30].tolist()
     assert codes.at(chosen).upper_bounds(query).tolist() == whole[chosen].tolist()
-    joined = join_codes([codes.part(0, 7), codes.part(7, 7), codes.part(7, 50)])
-    assert joined.upper_bounds(query).tolist() == whole.tolist()
     assert len(codes.part(7, 7).upper_bounds(query)) == 0
 
 

@@ -58,8 +58,7 @@ def _agrees(opened: VectorFile, rows: Array) -> None:
     assert opened.codes.upper_bounds(query).tolist() == expected.tolist()
     assert opened.codes.upper_bounds(query, 60).tolist() == expected[60:].tolist()
     assert opened.codes.upper_bounds_at(query, positions).tolist() == expected[positions].tolist()
-    assert opened.codes.at(positions).upper_bounds(query).tolist() == expected[positions].tolist()
-    assert len(opened.codes.at(positions[:0])) == 0
+    assert len(opened.codes.upper_bounds_at(query, positions[:0])) == 0
 
 
 @pytest.mark.parametrize("harm", [_forget_codes, _cut_codes, _cut_facts])
@@ -99,7 +98,7 @@ def test_codes_are_right_over_many_appends_and_blocks(folder: Path) -> None:
     _agrees(second, rows)
     rows = np.concatenate([rows, _append(folder, 20, len(rows))])
     third = VectorFile(folder, WordEmbedder(), second)
-    assert (third.codes.stored, third.codes.full_blocks(len(rows))) == (len(rows), [])
+    assert (third.codes.stored, third.codes.full_blocks(len(rows))) == (len(rows), {})
     _agrees(third, rows)
 
 
