@@ -23,9 +23,11 @@ import numpy as np
 import numpy.typing as npt
 from threadpoolctl import threadpool_limits
 
-from bench.engine import FACETS, loop_pause, measured, row_of
+from bench.engine import FACETS, TOGETHER, loop_pause, measured, row_of
 from bench.engine_catalogs import made_up_products, made_up_queries
+from bench.loop_pause import LoopPause
 from bench.table import Row, print_table
+from search_proxy.backends.embedded import open_embedded
 from search_proxy.engine.catalog_writer import add_documents
 from search_proxy.engine.fusion import Fusion
 from search_proxy.engine.snapshot import Snapshot, open_snapshot
@@ -74,7 +76,7 @@ class MadeUpVectors:
 def main() -> None:
     """Print one table."""
     with tempfile.TemporaryDirectory() as name:
-        rows = [row for part in (_make, _serve) for row in _in_own_process(part, Path(name))]
+        rows = [row for part in (_make, _begin, _serve) for row in _in_own_process(part, Path(name))]
     print_table(f"embedded engine, {PRODUCTS:,} products", rows)
 
 
@@ -90,6 +92,31 @@ def _make(data: Path) -> list[Row]:
         rows = [_loading(folder)]
         rows.append(_embedding(open_snapshot(folder)[1], MadeUpVectors()))
     return [*rows, Row("most memory while it was made", _gigabytes("VmHWM"), "", "GiB")]
+
+
+def _begin(data: Path) -> list[Row]:
+    with threadpool_limits(1, user_api="blas"):
+        return asyncio.run(_first_searches(data))
+
+
+async def _first_searches(data: Path) -> list[Row]:
+    """Return how late the event loop was while a process searched for the first time, six at once."""
+    first = 0.0
+    pauses: list[float] = []
+    requests = [SearchRequest(index="shop", q=query, facets=FACETS) for query in made_up_queries(QUERIES)]
+    async with open_embedded(data, MadeUpVectors(), Fusion(min_similarity=-1.0)) as engine, LoopPause(pauses):
+        started = time.perf_counter()
+        for start in range(0, len(requests), TOGETHER):
+            async with asyncio.TaskGroup() as searches:
+                for request in requests[start : start + TOGETHER]:
+                    searches.create_task(engine.search("bench", request), name="search")
+            if not start:
+                first = time.perf_counter() - started
+    return [
+        Row(f"a new process's first {TOGETHER} searches", f"{first * 1000:,.0f}", "", "ms"),
+        row_of("pauses of its event loop", [pause / 1000 for pause in pauses]),
+        Row("the longest of them", f"{max(pauses):.1f}", "", "ms"),
+    ]
 
 
 def _serve(data: Path) -> list[Row]:

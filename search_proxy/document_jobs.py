@@ -155,7 +155,10 @@ class DocumentJobs:
     def _accept(self, job: DocumentJob, work: Sequence[Any]) -> None:
         path = self._path(job.account_id, job.index, job.id)
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.with_suffix(".work").write_bytes(orjson.dumps(list(work)))
+        # A line for each: megabytes in one step would keep every other thread waiting.
+        with path.with_suffix(".work").open("wb") as file:
+            for one in work:
+                file.write(orjson.dumps(one, option=orjson.OPT_APPEND_NEWLINE))
         _replace(path, job)
         for old in sorted(path.parent.glob("*.json"), reverse=True)[KEPT_PER_INDEX + MAX_QUEUED :]:
             old.unlink(missing_ok=True)
@@ -165,8 +168,9 @@ class DocumentJobs:
         _replace(path, job)
         path.with_suffix(".work").unlink(missing_ok=True)
 
-    def _work(self, job: DocumentJob) -> Any:
-        return orjson.loads(self._path(job.account_id, job.index, job.id).with_suffix(".work").read_bytes())
+    def _work(self, job: DocumentJob) -> list[Any]:
+        with self._path(job.account_id, job.index, job.id).with_suffix(".work").open("rb") as file:
+            return [orjson.loads(line) for line in file]
 
     def _left_undone(self) -> list[DocumentJob]:
         found = (_read(path.with_suffix(".json")) for path in sorted(self._folder.glob("*/*/*.work")))
