@@ -48,7 +48,11 @@ def _search(data: Path, forced: Filter, asked: SearchRequest) -> SearchResult:
     return anyio.run(search)
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=80,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(forced=_TEXTS, client=_TEXTS, lifted=st.lists(_TERMS, min_size=1, max_size=3))
 def test_an_excluded_term_never_loosens_a_forced_filter(
     data: Path, forced: str, client: str, lifted: list[str]

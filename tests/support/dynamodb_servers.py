@@ -50,7 +50,7 @@ SERVERS: dict[str, Callable[[], AbstractContextManager[str]]] = {
 }
 
 
-def target(endpoint_url: str, table_name: str, *, deadline_seconds: float = 5.0) -> DynamoTarget:
+def target(endpoint_url: str, table_name: str, *, deadline_seconds: float = 20.0) -> DynamoTarget:
     """Return a target with credentials that mean nothing to anybody."""
     return DynamoTarget(
         table_name=table_name,

@@ -55,7 +55,11 @@ _PIECES = [
 _FORMATS: list[FeedFormat | None] = [None, "jsonl", "csv", "tsv", "shopify", "google"]
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=300,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
 @given(st.lists(st.sampled_from(_PIECES), max_size=20).map(b"".join) | st.binary(), st.sampled_from(_FORMATS))
 @example(b"<item>", "google")
 @example(b'id,title\n1,"\n2,b', None)
