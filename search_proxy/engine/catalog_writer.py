@@ -75,7 +75,7 @@ def delete_documents(folder: Path, ids: Iterable[str]) -> int:
     """
     with writer_lock(folder):
         snapshot = Snapshot(folder, read_manifest(folder))
-        existing = [identifier for identifier in dict.fromkeys(ids) if identifier in snapshot.row_by_id]
+        existing = list(snapshot.rows_of(ids))
         if existing:
             _commit(folder, snapshot, [], existing)
     return len(existing)
@@ -152,7 +152,7 @@ def _commit(
     folder: Path, snapshot: Snapshot, added: Sequence[PreparedDocument], removed_ids: Sequence[str]
 ) -> None:
     manifest = snapshot.manifest
-    dead_rows = [snapshot.row_by_id[one] for one in removed_ids if one in snapshot.row_by_id]
+    dead_rows = list(snapshot.rows_of(removed_ids).values())
     segments = _with_deleted(folder, snapshot, dead_rows)
     if added:
         segments.append(_write_added(folder, manifest, snapshot.text.analysis, added))

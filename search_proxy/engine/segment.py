@@ -7,7 +7,7 @@ manifest. All arrays lie in one file, one behind the other, and are read through
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -16,6 +16,7 @@ import orjson
 
 from search_proxy.engine.columns import COLUMN_TYPES, Array, FieldColumns
 from search_proxy.engine.text_columns import TEXT_TYPES, TextColumns
+from search_proxy.engine.text_dictionaries import TextDictionary
 
 _ARRAYS = "arrays.bin"
 _HEADER = "arrays.json"
@@ -72,9 +73,19 @@ class Segment:
 
     def ids(self) -> list[str]:
         """Return the document ids, by row."""
-        blob = self._own_array("id_blob").tobytes()
-        bounds = self._own_array("id_offsets").tolist()
-        return [blob[start:end].decode() for start, end in zip(bounds, bounds[1:], strict=False)]
+        return list(self._ids.texts())
+
+    def rows_of(self, ids: Set[bytes]) -> Iterator[tuple[bytes, int]]:
+        """Yield which of `ids`, in UTF-8, are here, and their rows."""
+        first_row = 0
+        for part in self._ids.encoded():
+            if not ids.isdisjoint(part):
+                yield from ((one, row) for row, one in enumerate(part, first_row) if one in ids)
+            first_row += len(part)
+
+    @property
+    def _ids(self) -> TextDictionary:
+        return TextDictionary(self._own_array("id_offsets"), self._own_array("id_blob"))
 
     def _own_array(self, name: str) -> Array:
         kind, offset, length = self._own[name]

@@ -7,7 +7,7 @@ generation is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -98,6 +98,16 @@ class Snapshot:
         if self.documents == self.size:
             return {identifier: row for row, identifier in enumerate(self.ids)}
         return {identifier: row for row, identifier in enumerate(self.ids) if self.live[row]}
+
+    def rows_of(self, ids: Iterable[str]) -> dict[str, int]:
+        """Return the row of every living document among `ids`, without a table of all of them."""
+        wanted = {identifier.encode("utf-8", "surrogatepass") for identifier in ids}
+        return {
+            identifier.decode(): row
+            for base, segment in zip(self.bases.tolist(), self.segments, strict=False)
+            for identifier, own in segment.rows_of(wanted)
+            if self.live[row := base + own]
+        }
 
     @cached_property
     def id_postings(self) -> FieldPostings:

@@ -192,3 +192,17 @@ async def test_an_empty_index_answers_every_question(backend: EmbeddedBackend) -
         assert (result.hits, result.total_hits, result.universe_size) == ((), 0, 0)
     described = await backend.describe("acme", "lamps")
     assert (described.documents, described.products, described.fields) == (0, 0, ())
+
+
+def test_rows_are_found_by_id_without_a_table(tmp_path: Path) -> None:
+    """Of living documents alone, in whatever segment and step they are; half a character is nobody's id."""
+    folder = tmp_path / "index"
+    for start in (0, 4_500):
+        add_documents(folder, [{"_id": f"é{at}"} for at in range(start, start + 4_500)])
+    add_documents(folder, [{"_id": "é7", "again": True}])
+    assert delete_documents(folder, ["é5", "é5", "é4000", "unknown", "\ud800"]) == 2
+    _, snapshot = open_snapshot(folder)
+    wanted = ["é5", "é7", "é1999", "é2000", "é4000", "é8999", "unknown", "\ud800"]
+    found = {one: snapshot.row_by_id[one] for one in wanted if one in snapshot.row_by_id}
+    assert snapshot.rows_of(wanted) == found
+    assert found == {"é7": 9_000, "é1999": 1_999, "é2000": 2_000, "é8999": 8_999}
