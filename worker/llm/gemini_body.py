@@ -10,17 +10,16 @@ from worker.llm.language_model import Finish, ModelError, ModelEvent
 
 
 class AnswerBody:
-    """Takes bytes as they come and gives the events that they complete to `give`."""
+    """Takes bytes as they come and gives the events that they complete to `give`.
+
+    `has_finish` says whether the model has said why it stopped.
+    """
 
     def __init__(self, headers: Mapping[str, str], give: Callable[[ModelEvent], None]) -> None:
+        self.has_finish = False
         self._give = give
         self._reader = ChunkReader()
         self._payloads = AnswerPayloads(headers)
-
-    @property
-    def has_finish(self) -> bool:
-        """Whether the model has said why it stopped."""
-        return self._reader.finish is not None
 
     def take(self, data: bytes) -> None:
         """Take the next bytes.
@@ -55,4 +54,6 @@ class AnswerBody:
             if self.has_finish:
                 return
             raise
-        self._reader.give(chunk if isinstance(chunk, dict) else {}, self._give)
+        reader = self._reader
+        reader.give(chunk if isinstance(chunk, dict) else {}, self._give)
+        self.has_finish = reader.finish is not None

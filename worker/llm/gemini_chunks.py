@@ -30,6 +30,7 @@ _BLOCKING_REASONS = frozenset(
 _MOST_TOKENS = 1_000_000_000
 """A count beyond that is none; a hundred years of such answers can be added up."""
 _MOST_WORDS = 300
+_FIRST = (None, 0, "0")
 
 
 class ChunkReader:
@@ -65,7 +66,9 @@ class ChunkReader:
                 return
             raise error_from_event(chunk)
         candidate = _first_candidate(chunk)
-        for part in _parts(candidate):
+        content = candidate.get("content")
+        parts = content.get("parts") if isinstance(content, dict) else None
+        for part in parts if isinstance(parts, list) else ():
             if isinstance(part, dict) and not part.get("thought"):
                 text = part.get("text")
                 if text and isinstance(text, str):
@@ -135,7 +138,7 @@ class ChunkReader:
 
 def is_first(candidate: Any) -> bool:
     """Return whether this is the one candidate that counts; some servers number none."""
-    return isinstance(candidate, dict) and candidate.get("index") in (None, 0, "0")
+    return isinstance(candidate, dict) and candidate.get("index") in _FIRST
 
 
 def _first_candidate(chunk: dict[str, Any]) -> dict[str, Any]:
@@ -145,12 +148,6 @@ def _first_candidate(chunk: dict[str, Any]) -> dict[str, Any]:
             found: dict[str, Any] = candidate
             return found
     return {}
-
-
-def _parts(candidate: dict[str, Any]) -> list[Any]:
-    content = candidate.get("content")
-    parts = content.get("parts") if isinstance(content, dict) else None
-    return parts if isinstance(parts, list) else []
 
 
 def _arguments(call: dict[str, Any]) -> dict[str, Any]:

@@ -29,9 +29,18 @@ class SseDecoder:
         Raises:
             ModelError: An event is larger than any that the model sends.
         """
-        if not (self._line or self._data or self._after_cr) and _is_one_event(received):
+        end = len(received) - 4
+        if (
+            received.startswith(b"data: {")
+            and received.endswith(b"\r\n\r\n")
+            and received.find(b"\r") == end
+            and received.find(b"\n") == end + 1
+            and end <= MAX_EVENT_BYTES
+            and not (self._line or self._data or self._after_cr)
+        ):
+            # One JSON object on one line: nearly every read of the socket brings just that.
             self._is_first, self._held_bytes = False, 0
-            return [received[6:-4]]
+            return [received[6:end]]
         if self._after_cr and received[:1] == b"\n":
             received = received[1:]
         self._after_cr = received[-1:] == b"\r"
@@ -72,15 +81,3 @@ class SseDecoder:
             self._data.clear()
             if data.strip() not in (b"", b"[DONE]"):
                 complete.append(data)
-
-
-def _is_one_event(received: bytes) -> bool:
-    """Return whether this is one JSON object on one line, which nearly every read of the socket brings."""
-    end = len(received) - 4
-    return (
-        end <= MAX_EVENT_BYTES
-        and received.startswith(b"data: {")
-        and received.endswith(b"\r\n\r\n")
-        and received.find(b"\r") == end
-        and received.find(b"\n") == end + 1
-    )
