@@ -123,7 +123,8 @@ class _Values:
     """A field's values by row, each once, as codes from 1 on; 0 is none. `true` and `false` come last.
 
     Where a row has several, those of row `n` lie from `starts[n]` to `starts[n + 1]`; else there is one for
-    every row. Where variants collapse, the same value of the same product has the same group, -1 being none.
+    every row. Where variants collapse, the same value of the same product has the same group; -1 is none, and
+    a row without siblings has none.
     """
 
     width: int
@@ -181,12 +182,17 @@ def _values(snapshot: Snapshot, field: str, *, collapsed: bool) -> _Values:
     flags = np.where(columns["boolean_values"] == 1, true, false)
     rows = np.concatenate([columns["text_rows"], columns["boolean_rows"]]).astype(np.int64)
     codes = np.concatenate([columns["text_codes"].astype(np.int64), flags])
-    rows, codes = np.divmod(distinct(rows * width + codes), width)
+    keys = rows * width + codes
+    if np.any(keys[1:] <= keys[:-1]):
+        rows, codes = np.divmod(distinct(keys), width)
     groups, code_of_group = None, codes[:0]
     if collapsed:
-        named, groups = np.unique(snapshot.products[rows] * width + codes, return_inverse=True)
+        # Only what has siblings can be counted more than once.
+        several = np.flatnonzero(snapshot.has_siblings[rows])
+        named, own = np.unique(snapshot.products[rows[several]] * width + codes[several], return_inverse=True)
         code_of_group = (named % width + 1).astype(np.int32)
-        groups = groups.astype(np.int32)
+        groups = np.full(len(rows), -1, np.int32)
+        groups[several] = own
     codes = (codes + 1).astype(np.int32)
     sizes = np.bincount(rows, minlength=snapshot.size)
     starts = None
