@@ -5,15 +5,20 @@ Under a filter every figure, value and field is that of the documents which pass
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from search_proxy.engine.columns import Array, FieldColumns
+from search_proxy.engine.distinct import count_distinct
 from search_proxy.engine.filtering import passing
 from search_proxy.engine.snapshot import Snapshot
 from search_proxy.filters import Filter
 from search_proxy.models import FieldInfo, FieldKind, IndexDescription
 
 MAX_TOP_VALUES = 50
+_VALUE_ROWS = ("text_rows", "integer_rows", "float_rows", "boolean_rows")
+_ROWS = (*_VALUE_ROWS, "list_rows")
 _LONGEST_TOP_VALUE = 100
 _CATEGORY_FIELDS = ("category", "productCollections")
 
@@ -54,19 +59,20 @@ def _described(snapshot: Snapshot, index: str, shown: Array) -> IndexDescription
 
 def _describe_field(snapshot: Snapshot, name: str, shown: Array) -> FieldInfo | None:
     columns = snapshot.columns(name)
-    documents = _documents(columns, shown)
+    counts = {
+        rows: int(np.count_nonzero(shown[columns.arrays[rows]])) for rows in _ROWS if rows in columns.arrays
+    }
+    documents = _documents(columns, shown, counts)
     if not documents:
         return None
-    kind = _kind(columns, shown)
-    numbers = np.concatenate(
-        [
-            columns["integer_values"][shown[columns["integer_rows"]]].astype(np.float64),
-            columns["float_values"][shown[columns["float_rows"]]],
-        ]
-    )
-    codes = columns["text_codes"][shown[columns["text_rows"]]]
-    counts = np.bincount(codes, minlength=columns.distinct_texts)
-    top = _top_values(columns, counts)
+    kind = _kind(counts)
+    numbers = _shown_numbers(columns, shown)
+    top: tuple[tuple[str, int], ...] = ()
+    distinct = 0
+    if counts.get("text_rows"):
+        codes = columns["text_codes"][shown[columns["text_rows"]]]
+        frequencies = np.bincount(codes, minlength=columns.distinct_texts)
+        distinct, top = int(np.count_nonzero(frequencies)), _top_values(columns, frequencies)
     if kind == "boolean":
         flags = columns["boolean_values"][shown[columns["boolean_rows"]]]
         top = tuple(
@@ -74,7 +80,6 @@ def _describe_field(snapshot: Snapshot, name: str, shown: Array) -> FieldInfo | 
             for text, number in (("true", int(flags.sum())), ("false", int((flags == 0).sum())))
             if number
         )
-    distinct = int((counts > 0).sum())
     return FieldInfo(
         name=name,
         kind=kind,
@@ -86,11 +91,22 @@ def _describe_field(snapshot: Snapshot, name: str, shown: Array) -> FieldInfo | 
     )
 
 
-def _documents(columns: FieldColumns, shown: Array) -> int:
-    has_value = np.zeros(len(shown), bool)
-    for name in ("text_rows", "integer_rows", "float_rows", "boolean_rows"):
-        has_value[columns[name]] = True
-    return int((has_value & shown).sum())
+def _documents(columns: FieldColumns, shown: Array, counts: Mapping[str, int]) -> int:
+    """Return how many shown documents have a value."""
+    filled = [name for name in _VALUE_ROWS if counts.get(name)]
+    if len(filled) == 1 and "list_rows" not in columns.arrays:
+        return counts[filled[0]]
+    rows = [columns[name] for name in filled]
+    return count_distinct(np.concatenate([one[shown[one]] for one in rows]), len(shown)) if rows else 0
+
+
+def _shown_numbers(columns: FieldColumns, shown: Array) -> Array:
+    found = [np.empty(0, np.float64)]
+    for kind in ("integer", "float"):
+        if f"{kind}_rows" in columns.arrays:
+            chosen = shown[columns[f"{kind}_rows"]]
+            found.append(columns[f"{kind}_values"][chosen].astype(np.float64))
+    return found[-1] if len(found) < 3 else np.concatenate(found)
 
 
 def _distinct(numbers: Array) -> int:
@@ -99,16 +115,12 @@ def _distinct(numbers: Array) -> int:
     return int(np.count_nonzero(ordered[1:] != ordered[:-1])) + bool(len(ordered))
 
 
-def _kind(columns: FieldColumns, shown: Array) -> FieldKind:
+def _kind(counts: Mapping[str, int]) -> FieldKind:
     """Return what most of the shown values of the field are; texts in lists make it an array."""
-
-    def count(*names: str) -> int:
-        return sum(int(shown[columns[name]].sum()) for name in names)
-
     sizes: dict[FieldKind, int] = {
-        "array" if count("list_rows") else "string": count("text_rows"),
-        "number": count("integer_rows", "float_rows"),
-        "boolean": count("boolean_rows"),
+        "array" if counts.get("list_rows") else "string": counts.get("text_rows", 0),
+        "number": counts.get("integer_rows", 0) + counts.get("float_rows", 0),
+        "boolean": counts.get("boolean_rows", 0),
     }
     return max(sizes, key=lambda kind: sizes[kind])
 
