@@ -70,9 +70,13 @@ def products() -> list[dict[str, Any]]:
 
 
 def settings_for(data_dir: Path, **overrides: Any) -> Settings:
-    """Return demo settings on a folder of the test's own; `overrides` are fields of `Settings`."""
+    """Return demo settings on a folder of the test's own; `overrides` are fields of `Settings`.
+
+    The cache's tiers have seconds to answer: a busy machine must not turn a hit into a miss.
+    """
+    patience = {"cache_edge_budget_seconds": 5.0, "cache_table_budget_seconds": 5.0}
     return Settings.model_validate(
-        {"data_dir": data_dir, "demo": True, "run_grace_seconds": 0.05} | overrides
+        {"data_dir": data_dir, "demo": True, "run_grace_seconds": 0.05} | patience | overrides
     )
 
 

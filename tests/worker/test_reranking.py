@@ -379,13 +379,26 @@ async def test_products_that_were_taken_back_do_not_return_in_a_better_order(tmp
 
 async def test_followers_of_one_plan_get_the_same_options_to_a_question(tmp_path: Path) -> None:
     """The options that the catalog gives are part of what the leader tells."""
-    gate = Gate("plan")
+    gate, searched, both = Gate("plan"), list[Frame](), asyncio.Event()
     question = '{"strategy": "needs_clarification", "query_expansions": [], "message": "For which season?"}'
+
+    async def ask(shop: Shop) -> list[Frame]:
+        seen: list[Frame] = []
+        async with shop.client.stream("GET", AGENTIC, params={"q": QUERY}) as response:
+            async for event in frames(response):
+                seen.append(event)
+                if "hits" in event.data:
+                    searched.append(event)
+                if len(searched) == 2:
+                    both.set()
+        return seen
+
     async with modelled_shop(tmp_path) as (shop, gemini):
         gemini.script(gated_text([question], [gate]))
         async with asyncio.timeout(10), asyncio.TaskGroup() as group:
-            asked = [group.create_task(shop.stream(QUERY), name=f"ask-{number}") for number in range(2)]
+            asked = [group.create_task(ask(shop), name=f"ask-{number}") for number in range(2)]
             await gemini.called(1)
+            await both.wait()
             gate.open()
         assert len(gemini.calls) == 1
     leader, follower = (_data(task.result(), "queryComplements") for task in asked)
