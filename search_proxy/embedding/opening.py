@@ -7,6 +7,7 @@ without one does not pay.
 from __future__ import annotations
 
 import importlib
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -78,10 +79,11 @@ def open_embedder(config: EmbeddingConfig) -> Iterator[OpenedEmbedder]:
         with module.open_minilm(files, config.threads) as minilm:
             yield OpenedEmbedder(embedder=minilm)
     else:
-        missing = f"no embedding model in {str(files.folder)!r}; `{SETUP_COMMAND}` makes it"
+        command = f"{SETUP_COMMAND} --models-dir {shlex.quote(str(config.models))}"
+        missing = f"no embedding model in {str(files.folder)!r}; `{command}` makes it"
         if files.are_of_another_format():
             found = f"the embedding model in {str(files.folder)!r} is of another version"
-            missing = f"{found}; `{SETUP_COMMAND}` renews it"
+            missing = f"{found}; `{command}` renews it"
         if config.kind == "minilm":
             raise SearchUnavailable(missing)
         yield OpenedEmbedder(embedder=None, reason=missing)

@@ -70,7 +70,8 @@ def test_a_model_of_another_version_is_not_used_and_the_reason_says_so(tmp_path:
     with open_embedder(EmbeddingConfig(models=tmp_path)) as opened:
         assert opened.embedder is None
         assert opened.reason is not None
-        assert "is of another version; `python -m search_proxy.embedding.setup` renews it" in opened.reason
+        command = f"python -m search_proxy.embedding.setup --models-dir {tmp_path}"
+        assert f"is of another version; `{command}` renews it" in opened.reason
 
 
 def test_weights_that_int8_cannot_follow_are_refused(safetensors: Path, tmp_path: Path) -> None:
@@ -81,12 +82,13 @@ def test_weights_that_int8_cannot_follow_are_refused(safetensors: Path, tmp_path
 
 
 def test_without_a_model_search_is_lexical_alone_and_says_how_to_change_that(tmp_path: Path) -> None:
-    """The reason names the command."""
+    """The reason names the command, whole: the folder of models need not be the usual one."""
     with open_embedder(EmbeddingConfig(models=tmp_path)) as opened:
         assert opened.embedder is None
         described = opened.describe()
     assert described["lanes"] == ["text"]
-    assert "`python -m search_proxy.embedding.setup` makes it" in described["reason"]
+    command = f"python -m search_proxy.embedding.setup --models-dir {tmp_path}"
+    assert f"`{command}` makes it" in described["reason"]
     with open_embedder(EmbeddingConfig(models=tmp_path, kind="none")) as opened:
         assert opened.describe()["reason"] == "no embedder is asked for"
 
