@@ -127,7 +127,8 @@ async def _searching(model: MiniLmEmbedder) -> list[Row]:
 
 
 async def _hybrid(engine: EmbeddedBackend) -> list[Row]:
-    queries = [f"{query} {number}" for number, query in enumerate(made_up_queries(QUERIES))]
+    # Each once, of words that the products have: a word that none has would be a typing error to repair.
+    queries = list(dict.fromkeys(made_up_queries(2 * QUERIES)))[:QUERIES]
     plain = [SearchRequest(index="shop", q=query, facets=_FACETS) for query in queries]
     await _searched(engine, plain[:5])
     first = await _searched(engine, plain[5:])
