@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
 from worker.run import Run
+from worker.young_objects import YoungObjects
 
 MAX_FINISHED_RUNS = 2000
 MAX_FINISHED_BYTES = 6 * 1024 * 1024
@@ -38,6 +39,7 @@ class RunRegistry:
         self._sweeping = False
         self._unpacked: OrderedDict[str, Run] = OrderedDict()
         self._unpacked_bytes = 0
+        self._young = YoungObjects()
         self._draining = False
         self._refuse_at = float("inf")
         self.listeners = 0
@@ -111,6 +113,7 @@ class RunRegistry:
             await run.execute(work)
         finally:
             self._retire(run)
+            self._young.look()
 
     def _watch(self, run: Run) -> None:
         asyncio.get_running_loop().call_later(self._grace_seconds, self._stop_if_alone, run.id)
