@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import orjson
 from fastapi import APIRouter, Request
 from starlette.responses import Response
 
 from search_proxy.edge_services import EdgeServices
+from search_proxy.engine.fusion import FusionMethod
 from search_proxy.engine.languages import STEMMERS
 from search_proxy.engine.schema import MAX_BOOST, TEXT_ROLES, read_declaration
 from search_proxy.engine.searchable_text import BOOSTS
@@ -30,7 +31,7 @@ _BODY: dict[str, Any] = {
             "properties": {name: {"type": "number", "minimum": 0, "maximum": MAX_BOOST} for name in BOOSTS},
         },
         "facets": {"type": "array", "items": {"type": "string"}},
-        "fusion": {"enum": ["convex", "weighted_rrf", "rrf"]},
+        "fusion": {"enum": list(get_args(FusionMethod))},
     },
 }
 

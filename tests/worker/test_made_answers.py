@@ -227,16 +227,8 @@ def test_questions_are_bounded_in_number_and_let_go_of_another_generation() -> N
     )
 
     def ask(text: str, generation: str = "1") -> Any:
-        description = IndexDescription(
-            index="shop",
-            documents=0,
-            products=0,
-            fields=(),
-            category_field=None,
-            language="en",
-            generation=generation,
-        )
-        return questions.ask(caller, "shop", AgenticPayload(q=text), snapshot, description)[1]
+        described = _described(generation)
+        return questions.ask(caller, "shop", AgenticPayload(q=text), snapshot, described)[1]
 
     first = ask("first")
     assert ask("first") is first
@@ -249,6 +241,19 @@ def test_questions_are_bounded_in_number_and_let_go_of_another_generation() -> N
 
 _GENERATION = "7"
 _ALL_LANES = ("text", "vector")
+
+
+def _described(generation: str) -> IndexDescription:
+    return IndexDescription(
+        index="shop",
+        documents=1,
+        products=1,
+        fields=(),
+        category_field=None,
+        language="en",
+        generation=generation,
+        lanes=_ALL_LANES,
+    )
 
 
 def _found(lanes: tuple[str, ...] = _ALL_LANES, generation: str = _GENERATION) -> SearchResult:
@@ -266,21 +271,11 @@ def _found(lanes: tuple[str, ...] = _ALL_LANES, generation: str = _GENERATION) -
 
 
 def _made_of(found: SearchResult, category: CategoryHits, *warnings: str) -> MadeAnswer | None:
-    description = IndexDescription(
-        index="shop",
-        documents=1,
-        products=1,
-        fields=(),
-        category_field=None,
-        language="en",
-        generation=_GENERATION,
-        lanes=_ALL_LANES,
-    )
     snapshot = SettingsSnapshot(
         settings=IndexSettings.model_validate({"feature_flags": {"agentic_search": True}}), version=1
     )
     caller = Caller(account_id="acme", key_kind="secret")
-    request = build_request(caller, "shop", AgenticPayload(q=QUERY), snapshot, description)
+    request = build_request(caller, "shop", AgenticPayload(q=QUERY), snapshot, _described(_GENERATION))
     run = Run(account_id="acme", index="shop")
     run.emit(EventName.DELTA, {"categoryHits": [category.to_wire()]})
     answer = Answer(request=request, run_id=run.id, initial=found, searched=request.initial)
